@@ -81,7 +81,7 @@ func matchEOL(old, new, fallback string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(new) + len(new)/16)
-	line := 0 // of old, the next to be accounted for
+	line := 0  // of old, the next to be accounted for
 	last := "" // ending of the line before
 	keep := func(s string) {
 		for s != "" {
@@ -119,7 +119,7 @@ func matchEOL(old, new, fallback string) string {
 		line = upTo
 	}
 	at := 0
-	for _, e := range lfEdits(plain, new) {
+	for _, e := range Widen(plain, Diff(plain, new)) {
 		keep(plain[at:e.Start])
 		put(e.New, line+strings.Count(plain[e.Start:e.End], LF))
 		at = e.End
@@ -128,40 +128,52 @@ func matchEOL(old, new, fallback string) string {
 	return b.String()
 }
 
-// lfEdits is Diff, with edits that end inside what \n alone calls a line
-// drawn out to its ends.
-func lfEdits(a, b string) []Edit {
-	edits := Diff(a, b)
-	if !strings.Contains(a, "\r") && !strings.Contains(b, "\r") {
-		return edits
-	}
-	return Widen(a, edits, func(s string, i int) bool { return i == 0 || s[i-1] == '\n' })
-}
-
-// Widen draws edits of a out until they begin and end where ok holds, in the
-// old text and in the new; edits that meet become one.
-func Widen(a string, edits []Edit, ok func(s string, i int) bool) []Edit {
+// Widen draws edits of a out to lines that end with \n alone, as git and the
+// format of patches count them; edits that meet then become one. The edits
+// must be sorted and disjoint, the result is too, and does the same.
+func Widen(a string, edits []Edit) []Edit {
 	var out []Edit
-	for _, e := range edits {
-		for e.Start > 0 && !ok(a, e.Start) {
-			e.Start--
-			e.New = a[e.Start:e.Start+1] + e.New
+	for i := 0; i < len(edits); {
+		start := strings.LastIndexByte(a[:edits[i].Start], '\n') + 1
+		end, j := edits[i].End, i+1
+		if end > start && a[end-1] != '\n' {
+			end = nextLF(a, end)
 		}
-		for e.End < len(a) && !(ok(a, e.End) && (e.New == "" || ok(e.New, len(e.New)))) {
-			e.New += a[e.End : e.End+1]
-			e.End++
+		for {
+			for j < len(edits) && (edits[j].Start < end || edits[j].Start == end && end > 0 && a[end-1] != '\n') {
+				end = max(end, edits[j].End)
+				if a[end-1] != '\n' {
+					end = nextLF(a, end)
+				}
+				j++
+			}
+			text := applyWithin(a, start, end, edits[i:j])
+			if text == "" || text[len(text)-1] == '\n' || end == len(a) {
+				out = append(out, Edit{Start: start, End: end, New: text})
+				break
+			}
+			end = nextLF(a, end)
 		}
-		if n := len(out); n > 0 && e.Start <= out[n-1].End {
-			last := &out[n-1]
-			// What both took of the text between them is there once only.
-			e.New = e.New[max(0, min(len(e.New), last.End-e.Start)):]
-			last.New += e.New
-			last.End = max(last.End, e.End)
-			continue
-		}
-		out = append(out, e)
+		i = j
 	}
 	return out
+}
+
+// nextLF is the offset after the next \n of s at or after i.
+func nextLF(s string, i int) int {
+	if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
+		return i + n + 1
+	}
+	return len(s)
+}
+
+// applyWithin is what becomes of s[start:end] with edits that lie in it.
+func applyWithin(s string, start, end int, edits []Edit) string {
+	moved := make([]Edit, len(edits))
+	for i, e := range edits {
+		moved[i] = Edit{Start: e.Start - start, End: e.End - start, New: e.New}
+	}
+	return Apply(s[start:end], moved)
 }
 
 // endings lists the line endings of s in order.
