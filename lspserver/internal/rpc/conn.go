@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -199,7 +200,7 @@ func (c *Conn) result(cause error) error {
 //
 // It must not be used on the reader: not in Notify, nor in an inline Call.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
-	if err := c.mayCall(); err != nil {
+	if err := cmp.Or(ctx.Err(), c.mayCall()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -16,6 +16,7 @@ import (
 type badResponse struct {
 	id     jsonrpc2.ID
 	reason string
+	bare   bool // neither result nor error
 }
 
 func (b *badResponse) Error() string { return b.reason }
@@ -60,11 +61,11 @@ func explain(body []byte) (jsonrpc2.Message, error) {
 	_, hasError := m["error"]
 	switch {
 	case !hasMethod && (hasResult || hasError):
-		return nil, &badResponse{id, "malformed answer"}
+		return nil, &badResponse{id: id, reason: "malformed answer"}
 	case string(m["jsonrpc"]) != `"2.0"`:
 		return nil, invalid(`jsonrpc is not "2.0"`)
 	case !hasMethod && idErr == nil && id.IsValid():
-		return nil, &badResponse{id, "an answer without result and error"}
+		return nil, &badResponse{id: id, reason: "an answer without result and error", bare: true}
 	case !hasMethod:
 		return nil, invalid("a message without method")
 	case hasResult || hasError:

@@ -176,6 +176,9 @@ func (f *frames) body(n int) ([]byte, error) {
 	for read := 0; ; {
 		m, err := io.ReadFull(f.in, body[read:])
 		if read += m; err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
 			return nil, err
 		}
 		if read == n {
@@ -201,7 +204,9 @@ func (f *frames) line() ([]byte, error) {
 		switch {
 		case err == nil:
 			return bytes.TrimSuffix(bytes.TrimSuffix(f.kept, []byte("\n")), []byte("\r")), nil
-		case !errors.Is(err, bufio.ErrBufferFull):
+		case err == io.EOF && len(f.kept) > 0:
+			return nil, io.ErrUnexpectedEOF
+		case err != bufio.ErrBufferFull:
 			return nil, err
 		}
 	}
@@ -261,7 +266,6 @@ func frameStart(body []byte) int {
 // isField reports whether line is a header field: a name, a colon, a value.
 func isField(line []byte) bool {
 	name, _, ok := bytes.Cut(line, []byte(":"))
-	name = bytes.TrimRight(name, " \t")
 	for _, c := range name {
 		if c <= ' ' || c >= 0x7f || bytes.IndexByte([]byte(`"(),/:;<=>?@[\]{}`), c) >= 0 {
 			return false

@@ -108,24 +108,23 @@ func (c *Conn) guard(what string, f func()) {
 	f()
 }
 
-// serve runs the handler of r and encodes its result: what the library gets can
-// be written.
+// serve runs the handler of r. What the library gets from it can be written.
 func (c *Conn) serve(r *request) (any, error) {
 	var raw []byte
-	err := errors.New("the handler did not return") // what a panic leaves
-	c.guard(r.method, func() {
-		var result any
-		if result, err = c.o.Call(r.ctx, r.method, r.params); err == nil {
-			raw, err = encodeResult(result)
-		}
-	})
+	err := errors.New("the handler did not return") // unless it does
+	c.guard(r.method, func() { raw, err = c.run(r) })
 	if err != nil {
 		return nil, c.wireError(r.method, err)
 	}
 	return jsonrpc2.RawMessage(raw), nil
 }
 
-func encodeResult(result any) ([]byte, error) {
+// run returns the result of r's handler as JSON.
+func (c *Conn) run(r *request) ([]byte, error) {
+	result, err := c.o.Call(r.ctx, r.method, r.params)
+	if err != nil {
+		return nil, err
+	}
 	raw, err := codec{}.Marshal(result)
 	if err == nil && !json.Valid(raw) {
 		err = errors.New("the result is not valid JSON")

@@ -37,7 +37,7 @@ func (s *stream) Read(context.Context) (jsonrpc2.Message, int64, error) {
 			s.o.Log.Warn("bad message", "err", e, "bytes", len(body))
 			s.refuse(jsonrpc2.ID{}, jsonrpc2.NewError(e.code, e.message))
 		case *badResponse:
-			if msg := s.failCall(e); msg != nil {
+			if msg := s.badResponse(e); msg != nil {
 				return msg, int64(len(body)), nil
 			}
 		default:
@@ -60,7 +60,7 @@ func (s *stream) admit(msg jsonrpc2.Message) bool {
 	case *jsonrpc2.Notification:
 		return s.notification(m)
 	case *jsonrpc2.Response:
-		return s.response(m.ID())
+		return s.response(m.ID(), m.Err())
 	}
 	return true
 }
@@ -88,32 +88,43 @@ func (s *stream) refuse(id jsonrpc2.ID, e *Error) {
 }
 
 // response reports whether a call of ours waits for this answer.
-func (s *stream) response(id jsonrpc2.ID) bool {
-	n, isNumber := id.Number()
-	s.mu.Lock()
-	state, known := s.calls[n]
-	known = known && isNumber
-	if known {
-		delete(s.calls, n)
-	}
-	s.mu.Unlock()
+func (s *stream) response(id jsonrpc2.ID, failure error) bool {
+	state, known := s.takeCall(id)
 	switch {
 	case !known:
-		s.o.Log.Warn("answer to nothing that was asked, or a second one", "id", id)
+		s.o.Log.Warn("answer to nothing that was asked, or a second one", "id", id, "err", failure)
 	case state == callGivenUp:
 		s.o.Log.Debug("late answer dropped", "id", id)
 	}
 	return known && state == callOpen
 }
 
-// failCall returns what to give the library for a malformed answer: nothing,
-// or the failure of the call that waits for it.
-func (s *stream) failCall(b *badResponse) jsonrpc2.Message {
-	s.o.Log.Warn("bad answer", "id", b.id, "err", b)
-	if !b.id.IsValid() || !s.response(b.id) {
-		return nil
+// takeCall returns what became of our call, which has its answer now.
+func (s *stream) takeCall(id jsonrpc2.ID) (state callState, known bool) {
+	n, isNumber := id.Number()
+	if !isNumber {
+		return 0, false
 	}
-	return jsonrpc2.NewResponse(b.id, nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, b.reason+" from the client"))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state, known = s.calls[n]
+	delete(s.calls, n)
+	return state, known
+}
+
+// badResponse deals with an answer that cannot be used: the call that waits for
+// it fails, and the failure is for the library to handle. With neither result
+// nor error it may as well have been meant as a request.
+func (s *stream) badResponse(b *badResponse) jsonrpc2.Message {
+	s.o.Log.Warn("bad answer", "id", b.id, "err", b)
+	state, known := s.takeCall(b.id)
+	switch {
+	case known && state == callOpen:
+		return jsonrpc2.NewResponse(b.id, nil, jsonrpc2.NewError(jsonrpc2.InvalidRequest, b.reason+" from the client"))
+	case !known && b.bare:
+		s.refuse(jsonrpc2.ID{}, jsonrpc2.NewError(jsonrpc2.InvalidRequest, "a message without method, result and error"))
+	}
+	return nil
 }
 
 // Write queues a message of the library: an answer, which never waits, or a
