@@ -39,10 +39,14 @@ import (
 type Config struct {
 	Connection
 
-	Budget      Budget      `json:"budget"`
+	// Budget limits a run.
+	Budget Budget `json:"budget"`
+	// Permissions say what tools may do.
 	Permissions Permissions `json:"permissions"`
-	Commands    Commands    `json:"commands"`
-	Timeouts    Timeouts    `json:"timeouts"`
+	// Commands is about the commands that the model runs.
+	Commands Commands `json:"commands"`
+	// Timeouts bound waiting.
+	Timeouts Timeouts `json:"timeouts"`
 
 	// MCPServers are tool servers by name.
 	MCPServers map[string]MCPServer `json:"mcpServers,omitempty"`
@@ -74,42 +78,57 @@ type Connection struct {
 
 // Budget limits a run; 0 is no limit.
 type Budget struct {
-	MaxTurns   int64   `json:"maxTurns"`
-	MaxTokens  int64   `json:"maxTokens"`
+	// MaxTurns is how many requests to the model a run may make.
+	MaxTurns int64 `json:"maxTurns"`
+	// MaxTokens is how many tokens, in and out, it may use.
+	MaxTokens int64 `json:"maxTokens"`
+	// MaxSeconds is how long it may take, waiting for a person not counted.
 	MaxSeconds float64 `json:"maxSeconds"`
-	MaxCost    float64 `json:"maxCost"`
+	// MaxCost is what it may cost, where the server tells.
+	MaxCost float64 `json:"maxCost"`
 }
 
 // Permissions are rules: tool or tool(pattern).
 type Permissions struct {
 	// Default is for what no rule matches: auto, ask or deny.
-	Default string   `json:"default"`
-	Allow   []string `json:"allow,omitempty"`
-	Ask     []string `json:"ask,omitempty"`
-	Deny    []string `json:"deny,omitempty"`
+	Default string `json:"default"`
+	// Allow are the rules for what runs unasked.
+	Allow []string `json:"allow,omitempty"`
+	// Ask are the rules for what is asked about; they are stronger than Allow.
+	Ask []string `json:"ask,omitempty"`
+	// Deny are the rules for what never runs; they are the strongest.
+	Deny []string `json:"deny,omitempty"`
 }
 
 // Commands is about run_command.
 type Commands struct {
 	// Sandbox is auto, overlay, copy or off.
-	Sandbox        string            `json:"sandbox"`
-	Network        bool              `json:"network"`
-	TimeoutSeconds float64           `json:"timeoutSeconds"`
-	Env            map[string]string `json:"env,omitempty"`
+	Sandbox string `json:"sandbox"`
+	// Network lets commands reach the network.
+	Network bool `json:"network"`
+	// TimeoutSeconds is how long a command may take that names no time itself.
+	TimeoutSeconds float64 `json:"timeoutSeconds"`
+	// Env is added to the environment of commands.
+	Env map[string]string `json:"env,omitempty"`
 }
 
 // MCPServer is a program to start, or the URL of a server that runs.
 type MCPServer struct {
-	Command string            `json:"command,omitempty"`
-	Args    []string          `json:"args,omitempty"`
-	Env     map[string]string `json:"env,omitempty"`
-	URL     string            `json:"url,omitempty"`
+	// Command is the program to start.
+	Command string `json:"command,omitempty"`
+	// Args are its arguments.
+	Args []string `json:"args,omitempty"`
+	// Env is added to its environment.
+	Env map[string]string `json:"env,omitempty"`
+	// URL is where a server runs already, instead of Command.
+	URL string `json:"url,omitempty"`
 }
 
 // Timeouts bound waiting.
 type Timeouts struct {
 	// IdleSeconds is how long a model's server may be silent.
 	IdleSeconds float64 `json:"idleSeconds"`
+	// ToolSeconds is how long a tool may take.
 	ToolSeconds float64 `json:"toolSeconds"`
 }
 
