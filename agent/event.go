@@ -1,24 +1,11 @@
 package agent
 
-import (
-	"encoding/json"
-	"time"
-)
+import "encoding/json"
 
 // Event is something that happened in a session: one of the structs below.
 // Their JSON is the body of an agent/event notification (protocol.md §5); an
 // Envelope adds what all have in common.
 type Event interface{ eventType() string }
-
-// Envelope is an event as it is stored and sent. Seq starts at 1 in a session
-// and has no gaps.
-type Envelope struct {
-	SessionID string
-	RunID     string // empty for events that come from a review
-	Seq       int64
-	Time      time.Time
-	Event     Event
-}
 
 // The events.
 type (

@@ -36,6 +36,15 @@ type Tool interface {
 	Run(ctx context.Context, call Call) Result
 }
 
+// Reader is a Tool none of whose calls changes a file or starts a command,
+// whatever its input. ModePlan and ModeAsk offer tools that say so and no
+// others. (A Plan's ReadOnly is about running side by side: a question to the
+// user changes nothing, and still has to be asked alone.)
+type Reader interface {
+	Tool
+	ReadsOnly() bool
+}
+
 // Plan is what a call would touch.
 type Plan struct {
 	Kind Kind
@@ -58,8 +67,15 @@ type Call struct {
 	ID    string // toolCallId
 	RunID string
 	Input json.RawMessage
-	// Emit sends an event of the run: live output, a plan. Never nil.
+	// Mode and Review are the run's.
+	Mode   Mode
+	Review Review
+	// Emit sends an event of the run: live output, a plan. Never nil. What is
+	// sent after the call is over is dropped.
 	Emit func(Event)
+	// Pause tells that a person is waited for: until resume is called that
+	// counts to no budget. Never nil.
+	Pause func() (resume func())
 }
 
 // Result is the outcome of a call.
@@ -72,7 +88,8 @@ type Result struct {
 	Locations []Location
 }
 
-// Errorf-style refusals use Failed.
+// Failed is the result of a call that could not do what was asked; text says
+// why, for the model.
 func Failed(text string) Result { return Result{Text: text, Status: StatusFailed} }
 
 // Status is where a tool call stands.
