@@ -60,9 +60,9 @@ type Config struct {
 
 // Connection says which model to use and how to reach it.
 type Connection struct {
-	// Provider is a name of Presets; "" chooses by what the environment holds.
+	// Provider is the name of a provider; without it the environment chooses.
 	Provider string `json:"provider,omitempty"`
-	// Model is the model's id; "" is the provider's default.
+	// Model is the model's id; without it the provider's default is used.
 	Model string `json:"model,omitempty"`
 	// BaseURL is where the provider's API is, in any form people paste.
 	BaseURL string `json:"baseURL,omitempty"`
@@ -70,9 +70,9 @@ type Connection struct {
 	APIKeyEnv string `json:"apiKeyEnv,omitempty"`
 	// ContextWindow is the model's window in tokens; 0 is what the server tells.
 	ContextWindow int64 `json:"contextWindow,omitempty"`
-	// Headers are sent with every request to the model.
+	// Headers are what to send with every request to the model, by name.
 	Headers map[string]string `json:"headers,omitempty"`
-	// CAFile holds certificates (PEM) to trust beside the system's.
+	// CAFile is a file of certificates (PEM) to trust beside the system's.
 	CAFile string `json:"caFile,omitempty"`
 }
 
@@ -90,11 +90,11 @@ type Budget struct {
 
 // Permissions are rules: tool or tool(pattern).
 type Permissions struct {
-	// Default is for what no rule matches: auto, ask or deny.
+	// Default is what happens where no rule matches: auto, ask or deny.
 	Default string `json:"default"`
 	// Allow are the rules for what runs unasked.
 	Allow []string `json:"allow,omitempty"`
-	// Ask are the rules for what is asked about; they are stronger than Allow.
+	// Ask are the rules for what is asked about; they are stronger than allow.
 	Ask []string `json:"ask,omitempty"`
 	// Deny are the rules for what never runs; they are the strongest.
 	Deny []string `json:"deny,omitempty"`
@@ -102,13 +102,13 @@ type Permissions struct {
 
 // Commands is about run_command.
 type Commands struct {
-	// Sandbox is auto, overlay, copy or off.
+	// Sandbox is one of auto, overlay, copy and off.
 	Sandbox string `json:"sandbox"`
 	// Network lets commands reach the network.
 	Network bool `json:"network"`
 	// TimeoutSeconds is how long a command may take that names no time itself.
 	TimeoutSeconds float64 `json:"timeoutSeconds"`
-	// Env is added to the environment of commands.
+	// Env is what to add to the environment of commands.
 	Env map[string]string `json:"env,omitempty"`
 }
 
@@ -118,9 +118,9 @@ type MCPServer struct {
 	Command string `json:"command,omitempty"`
 	// Args are its arguments.
 	Args []string `json:"args,omitempty"`
-	// Env is added to its environment.
+	// Env is what to add to its environment.
 	Env map[string]string `json:"env,omitempty"`
-	// URL is where a server runs already, instead of Command.
+	// URL is where a server runs already, instead of command.
 	URL string `json:"url,omitempty"`
 }
 
