@@ -47,9 +47,6 @@ func (r *runner) review(ctx context.Context, complete bool) (outcome, error) {
 			return out, err
 		}
 		r.view.settled(p, res.Results)
-		if r.o.Results != nil {
-			r.o.Results(res.Results)
-		}
 		for _, one := range res.Results {
 			out.failed = out.failed || !landed(one.State)
 		}

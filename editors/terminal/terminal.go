@@ -59,8 +59,6 @@ type Options struct {
 	// nil means this program's own `serve --stdio`, and this process's.
 	Server []string
 	Env    []string
-	// Results, if not nil, is told what became of each decision.
-	Results func([]ext.Result)
 }
 
 var (
