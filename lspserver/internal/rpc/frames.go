@@ -126,8 +126,9 @@ func (f *frames) header() (int, error) {
 			continue
 		case at == 0:
 			value := string(bytes.TrimSpace(line[len(lengthName):]))
-			if length != "" && length != value {
-				return 0, f.lose("a header with two Content-Length fields")
+			if length != "" && length != value { // the header that began before was cut short
+				f.unread(append(bytes.Clone(line), '\n'))
+				return 0, &fault{jsonrpc2.ParseError, "a header with two lengths"}
 			}
 			f.lost, length = false, value
 		case f.lost:

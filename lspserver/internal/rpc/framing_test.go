@@ -1,9 +1,17 @@
 package rpc_test
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentls/agentls/lspserver/internal/rpc"
 )
@@ -74,15 +82,17 @@ func TestSeveralFramesInOneWrite(t *testing.T) {
 	}
 }
 
-// C152: each is answered once or twice with id null, and the next frame is
-// read, which stands directly behind it.
-func TestFaultsAreAnswered(t *testing.T) {
+// faulty is something that is no message, and the errors that answer it.
+type faulty struct {
+	name, raw string
+	codes     []int
+}
+
+// faults are of every kind. After each the next frame can be found.
+func faults() []faulty {
 	deep := strings.Repeat(`[`, 1_000_000) + strings.Repeat(`]`, 1_000_000)
 	whole := ask("1", "echo")
-	for _, tc := range []struct {
-		name, raw string
-		codes     []int
-	}{
+	return []faulty{
 		{"no length", "Content-Type: x\r\n\r\n" + whole, []int{parseError}},
 		{"no header", "hello\r\n", []int{parseError}},
 		{"no header, no line", "hello", []int{parseError}},
@@ -94,7 +104,8 @@ func TestFaultsAreAnswered(t *testing.T) {
 		{"no number", "Content-Length: many\r\n\r\n" + whole, []int{parseError}},
 		{"fraction", "Content-Length: 5.0\r\n\r\n" + whole, []int{parseError}},
 		{"hexadecimal", "Content-Length: 0x50\r\n\r\n" + whole, []int{parseError}},
-		{"two lengths", "Content-Length: 5\r\nContent-Length: 6\r\n\r\n", []int{parseError}},
+		{"two lengths", "Content-Length: 5\r\nContent-Length: 6\r\n\r\n", []int{parseError, parseError}},
+		{"header cut short", "Content-Length: 5\r\n", []int{parseError}},
 		{"2 GB, nothing follows", "Content-Length: 2147483648\r\n\r\n", []int{invalidRequest}},
 		{"2 GB, little follows", "Content-Length: 2147483648\r\n\r\n" + whole, []int{invalidRequest}},
 		{"beyond 64 bits", "Content-Length: 99999999999999999999999\r\n\r\n" + whole, []int{invalidRequest}},
@@ -142,7 +153,13 @@ func TestFaultsAreAnswered(t *testing.T) {
 		{"too long by a name", fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(whole)+10, whole), []int{parseError}},
 		{"too long by a header", fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(whole)+18, whole), []int{parseError}},
 		{"too long by a frame and more", fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(whole)+60, whole), []int{parseError}},
-	} {
+	}
+}
+
+// C152: each is answered with id null, and the next frame, which stands
+// directly behind it, is read.
+func TestFaultsAreAnswered(t *testing.T) {
+	for _, tc := range faults() {
 		t.Run(tc.name, func(t *testing.T) {
 			c := start(t, rpc.Options{FrameLimit: 64 << 10})
 			c.write(tc.raw + frame(ask(`"next"`, "echo")))
@@ -154,6 +171,66 @@ func TestFaultsAreAnswered(t *testing.T) {
 			c.want(answer(`"next"`))
 			c.alive()
 		})
+	}
+}
+
+// However faults follow each other, no message between them is lost.
+func TestFaultsInAnyOrder(t *testing.T) {
+	const limit = 64 << 10
+	all := faults()
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		in, out := &bytes.Buffer{}, &bytes.Buffer{}
+		var story, want []string
+		for i := range 20 {
+			f := all[rnd.IntN(len(all))]
+			story = append(story, f.name)
+			in.WriteString(f.raw)
+			if rnd.IntN(3) == 0 || i == 19 {
+				id := fmt.Sprintf(`"message %d"`, i)
+				in.WriteString(frame(ask(id, "echo")))
+				story, want = append(story, id), append(want, answer(id))
+			}
+		}
+		runOver(t, in, out, limit)
+		var got []string
+		for _, body := range bodies(t, out) {
+			if strings.Contains(body, `"id":"message `) {
+				got = append(got, body)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\nanswers (-want +got):\n%s", strings.Join(story, "\n"), diff)
+		}
+	}
+}
+
+// runOver serves in, to its end, inline.
+func runOver(t *testing.T, in io.Reader, out io.Writer, limit int) {
+	t.Helper()
+	conn := rpc.NewConn(in, out, closers{}, rpc.Options{
+		FrameLimit: limit,
+		Inline:     map[string]bool{"echo": true},
+		Call:       echo,
+		Notify:     func(context.Context, string, json.RawMessage) error { return nil },
+	})
+	if err := conn.Run(t.Context()); err != nil && err != io.ErrUnexpectedEOF {
+		t.Fatalf("Run: %v", err)
+	}
+}
+
+// bodies reads frames, and nothing else.
+func bodies(t *testing.T, out io.Reader) (bodies []string) {
+	t.Helper()
+	for r := bufio.NewReader(out); ; {
+		body, err := readFrame(r)
+		if err == io.EOF {
+			return bodies
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, body)
 	}
 }
 

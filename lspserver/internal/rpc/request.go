@@ -53,11 +53,13 @@ func (c *Conn) begin(m *jsonrpc2.Call) *Error {
 	if _, taken := c.requests[m.ID()]; taken {
 		return jsonrpc2.NewError(jsonrpc2.InvalidRequest, "this id belongs to a request that is still being handled")
 	}
-	next, refused := c.phase.request(m.Method())
-	if refused != nil {
-		return refused
+	if c.o.Lifecycle {
+		next, refused := c.phase.request(m.Method())
+		if refused != nil {
+			return refused
+		}
+		c.phase = next
 	}
-	c.phase = next
 	r := &request{conn: c, method: m.Method(), params: json.RawMessage(m.Params())}
 	ctx, cancel := context.WithCancelCause(c.base)
 	r.ctx, r.cancel = context.WithValue(ctx, requestKey{}, r), cancel

@@ -1,0 +1,3 @@
+package rpc_test
+
+func standIn() {}

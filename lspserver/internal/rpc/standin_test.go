@@ -1,4 +1,0 @@
-package rpc_test
-
-// standIn is where the test binary plays another process.
-func standIn() {}
