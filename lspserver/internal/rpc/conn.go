@@ -38,7 +38,7 @@ type Options struct {
 	Log        *slog.Logger  // default: nothing is logged
 	QueueLimit int           // bytes of messages of our own that wait to be written; default 8 MiB
 	FrameLimit int           // bytes of a message that is read; default 64 MiB
-	Grace      time.Duration // how long handlers may go on after the end; default 1 s
+	Grace      time.Duration // how long handlers may go on after the end; Run takes at most twice that; default 0.7 s
 }
 
 // Conn is one connection to a client.
@@ -85,7 +85,7 @@ func NewConn(r io.Reader, w io.Writer, closer io.Closer, o Options) *Conn {
 		o.FrameLimit = 64 << 20
 	}
 	if o.Grace == 0 {
-		o.Grace = time.Second
+		o.Grace = 700 * time.Millisecond
 	}
 	c := &Conn{
 		o:        o,
@@ -115,33 +115,35 @@ func NewConn(r io.Reader, w io.Writer, closer io.Closer, o Options) *Conn {
 // Lifecycle an end of input is enough.
 func (c *Conn) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { c.end(context.Cause(ctx)) })()
-	var workers sync.WaitGroup
-	wrote := make(chan struct{})
-	workers.Go(func() {
+	wrote, drained := make(chan struct{}), make(chan struct{})
+	go func() {
 		defer close(wrote)
 		if err := c.out.run(); err != nil {
 			c.end(fmt.Errorf("writing to the client: %w", err))
 		}
-	})
-	workers.Go(func() { c.watchDrain(wrote) })
+	}()
+	go func() {
+		defer close(drained)
+		c.watchDrain(wrote)
+	}()
 	c.peer.Go(c.base, c.handle)
 
 	<-c.base.Done()
 	c.o.Log.Debug("connection ended", "cause", context.Cause(c.base))
 	stuck := c.settle()
 	c.out.close()
-	within(c.o.Grace/2, wrote) // else the client does not read: the close below ends the write
+	within(c.o.Grace/2, wrote) // else the client does not read: closing ends the write
 	if err := c.closer.Close(); err != nil {
 		c.o.Log.Debug("closing the connection", "err", err)
 	}
 	close(c.settled)
-	if !within(c.o.Grace/2, wrote) {
+	if !within(c.o.Grace/4, wrote) {
 		c.out.fail(ErrClosed)
 		c.o.Log.Warn("a write to the client does not end")
-	} else {
-		workers.Wait()
+	} else if !within(c.o.Grace/4, drained) {
+		c.o.Log.Error("a drain function does not return")
 	}
-	if !stuck && !within(c.o.Grace/2, c.peer.Done()) {
+	if !stuck && !within(c.o.Grace/4, c.peer.Done()) {
 		c.o.Log.Warn("a read from the client does not end")
 	}
 	return c.result(context.Cause(c.base))

@@ -27,5 +27,5 @@
 // which it was queued, and nothing before the answer to initialize.
 //
 // All methods of Conn may be used from any goroutine, Call from any but the
-// reader. Run waits for every goroutine it started.
+// reader. Run waits for every goroutine that it started, within the grace time.
 package rpc
