@@ -37,8 +37,8 @@ const (
 // ErrNoAnswer is what an Asker returns when the user closed the question.
 var ErrNoAnswer = errors.New("the user closed the question without an answer")
 
-// Asker puts a question to a person. It waits as long as they do and counts
-// that time to no budget. Other errors than ErrNoAnswer and that of ctx say
+// Asker puts a question to a person and waits as long as they take, which
+// counts to no budget. Other errors than ErrNoAnswer and that of ctx say
 // why they could not be asked.
 type Asker interface {
 	Ask(ctx context.Context, question string, options []string, allowFreeText bool) (string, error)
@@ -49,6 +49,9 @@ type Tool struct{ asker Asker }
 
 // New makes the tool for one session.
 func New(a Asker) *Tool { return &Tool{asker: a} }
+
+// ReadsOnly implements agent.Reader.
+func (*Tool) ReadsOnly() bool { return true }
 
 // Spec implements agent.Tool.
 func (*Tool) Spec() llm.Tool {
@@ -72,7 +75,9 @@ func (t *Tool) Run(ctx context.Context, call agent.Call) agent.Result {
 	if err != nil {
 		return agent.Failed(err.Error())
 	}
+	resume := call.Pause()
 	answer, err := t.asker.Ask(ctx, q.text, q.options, q.free)
+	resume()
 	if err == nil && !q.free && !slices.Contains(q.options, answer) || err == nil && strings.TrimSpace(answer) == "" {
 		err = ErrNoAnswer
 	}

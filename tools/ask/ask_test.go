@@ -20,16 +20,24 @@ type person struct {
 	question string
 	options  []string
 	free     bool
+
+	paused bool // the run's clock stands
+	asked  bool // while it stood
+}
+
+func (p *person) pause() func() {
+	p.paused = true
+	return func() { p.paused = false }
 }
 
 func (p *person) Ask(_ context.Context, question string, options []string, free bool) (string, error) {
-	p.question, p.options, p.free = question, options, free
+	p.question, p.options, p.free, p.asked = question, options, free, p.paused
 	return p.answer, p.err
 }
 
 func run(t *testing.T, p *person, input string) agent.Result {
 	t.Helper()
-	return ask.New(p).Run(t.Context(), agent.Call{Input: json.RawMessage(input), Emit: func(agent.Event) {}})
+	return ask.New(p).Run(t.Context(), agent.Call{Input: json.RawMessage(input), Emit: func(agent.Event) {}, Pause: p.pause})
 }
 
 func TestAnswers(t *testing.T) {
@@ -63,6 +71,9 @@ func TestWhatIsAsked(t *testing.T) {
 	if p.question != "Which?" || strings.Join(p.options, "|") != "a|b c" || p.free {
 		t.Errorf("%+v", p)
 	}
+	if !p.asked || p.paused {
+		t.Error("the time of the person was counted")
+	}
 	run(t, p, `{"question":"Which?","allow_free_text":false}`)
 	if !p.free {
 		t.Error("a question without options and without words cannot be answered")
@@ -79,7 +90,7 @@ func (waiting) Ask(ctx context.Context, _ string, _ []string, _ bool) (string, e
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	got := ask.New(waiting{}).Run(ctx, agent.Call{Input: json.RawMessage(`{"question":"?"}`)})
+	got := ask.New(waiting{}).Run(ctx, agent.Call{Input: json.RawMessage(`{"question":"?"}`), Pause: (&person{}).pause})
 	if got.Status != agent.StatusCancelled {
 		t.Errorf("%+v", got)
 	}

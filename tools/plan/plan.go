@@ -3,7 +3,7 @@
 // the client as an event. The server gives it to every session; calls may run
 // side by side.
 //
-//	tools := []agent.Tool{plan.Tool{}}
+//	tools := []agent.Tool{plan.New()}
 package plan
 
 import (
@@ -46,6 +46,12 @@ var statuses = map[string]string{
 
 // Tool is update_plan.
 type Tool struct{}
+
+// New makes the tool. One may serve any number of sessions.
+func New() Tool { return Tool{} }
+
+// ReadsOnly implements agent.Reader: a plan is no change.
+func (Tool) ReadsOnly() bool { return true }
 
 // Spec implements agent.Tool.
 func (Tool) Spec() llm.Tool {

@@ -56,9 +56,9 @@ func TestEmptyPlan(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for input, want := range map[string]string{
-		`{}`:                                        "entries is missing",
-		`{"steps":[]}`:                              `not "steps"`,
-		`{"entries":[{"status":"done"}]}`:           "entries[0]: text is missing",
+		`{}`:                              "entries is missing",
+		`{"steps":[]}`:                    `not "steps"`,
+		`{"entries":[{"status":"done"}]}`: "entries[0]: text is missing",
 		`{"entries":[{"text":"a","status":"odd"}]}`: `status "odd"`,
 		`{"entries":[{"text":" "}]}`:                "text is empty",
 		`{"entries":7}`:                             "must be a list",
