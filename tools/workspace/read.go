@@ -10,12 +10,11 @@ import (
 	"syscall"
 )
 
-// MaxDocument is the largest file that Base takes, in bytes. Editors stop
-// synchronizing documents well before, and a proposal holds several copies.
-const MaxDocument = 32 << 20
-
 // Buffer is the text of a path that is open in the editor.
 func (w *Workspace) Buffer(path string) (string, bool) { return w.overlay.Buffer(path) }
+
+// Buffers are the paths that are open in the editor, in the workspace or not.
+func (w *Workspace) Buffers() []string { return w.overlay.Buffers() }
 
 // ReadFile is the bytes of a file on disk, *TooLargeError if they are more
 // than limit.
