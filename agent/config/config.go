@@ -71,7 +71,7 @@ type Connection struct {
 	// ContextWindow is the model's window in tokens; 0 is what the server tells.
 	ContextWindow int64 `json:"contextWindow,omitempty"`
 	// Headers are what to send with every request to the model, by name.
-	Headers map[string]string `json:"headers,omitempty"`
+	Headers Headers `json:"headers,omitempty"`
 	// CAFile is a file of certificates (PEM) to trust beside the system's.
 	CAFile string `json:"caFile,omitempty"`
 }

@@ -170,7 +170,7 @@ func overlay(c *Connection, from map[string]string, s layer) {
 	}
 	for name, value := range s.Headers {
 		if c.Headers == nil {
-			c.Headers = map[string]string{}
+			c.Headers = Headers{}
 		}
 		c.Headers[name] = value
 		from["headers."+name] = s.origins["headers."+name]

@@ -20,7 +20,7 @@ type Endpoint struct {
 	// ModelEnv is the variable that names the model, for messages.
 	ModelEnv      string
 	ContextWindow int64 // 0 is unknown
-	Headers       map[string]string
+	Headers       Headers
 	CAFile        string
 	IdleTimeout   time.Duration
 }

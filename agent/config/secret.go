@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 )
 
 const masked = "[secret]"
@@ -37,3 +39,25 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // LogValue masks the key.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// Headers are sent with a request. Their values may hold a key: no way of
+// printing or encoding shows them.
+type Headers map[string]string
+
+func (h Headers) String() string {
+	var names []string
+	for name := range h {
+		names = append(names, name+": "+masked)
+	}
+	slices.Sort(names)
+	return "[" + strings.Join(names, " ") + "]"
+}
+
+// Format masks the values under every verb.
+func (h Headers) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, h.String()) }
+
+// MarshalText masks the values, in JSON too.
+func (h Headers) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// LogValue masks the values.
+func (h Headers) LogValue() slog.Value { return slog.StringValue(h.String()) }

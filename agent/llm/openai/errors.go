@@ -148,40 +148,40 @@ var (
 )
 
 // failure turns what a server said into an error for the user.
-func (m *Model) failure(e serverError) *llm.Error {
+func (c *Client) failure(e serverError) *llm.Error {
 	f := &llm.Error{Status: e.status}
-	said := m.said(e)
+	said := c.said(e)
 	switch {
 	case isOverflow(e):
 		f.Class, f.ContextLimit = llm.ContextOverflow, contextLimit(e)
 		f.Message = "the conversation is longer than the model's context window: begin a new session or compact this one" + said
 	case filterWords.MatchString(e.message) || e.has("content_filter", "content_policy_violation", "1301"):
 		f.Class = llm.ContentFilter
-		f.Message = m.host() + "'s content filter refused the request: say it differently" + said
+		f.Message = c.host() + "'s content filter refused the request: say it differently" + said
 	case e.status == http.StatusPaymentRequired || e.has("insufficient_quota", "billing_hard_limit_reached", "1113") && !perTime.MatchString(e.message) ||
 		e.status != http.StatusUnauthorized && quotaWords.MatchString(e.message) && !perTime.MatchString(e.message):
 		f.Class = llm.Quota
-		f.Message = "the account at " + m.host() + " has no quota or credit left: check its plan and billing" + said
+		f.Message = "the account at " + c.host() + " has no quota or credit left: check its plan and billing" + said
 	case e.status == http.StatusUnauthorized || e.status == http.StatusForbidden || e.has("invalid_api_key", "authentication_error", "invalid_authentication_error"):
-		f.Class, f.Message = llm.Auth, m.authMessage(e)+said
+		f.Class, f.Message = llm.Auth, c.authMessage(e)+said
 	case e.status == http.StatusProxyAuthRequired:
 		f.Class, f.Message = llm.Network, proxyMessage
 	case e.status == http.StatusTooManyRequests || e.has("rate_limit_exceeded", "rate_limit_error"):
 		f.Class, f.Retryable = llm.RateLimit, true
-		f.Message = m.host() + " limits how fast requests come: wait a moment" + said
+		f.Message = c.host() + " limits how fast requests come: wait a moment" + said
 	case retryable(e.status) || e.has("overloaded_error", "server_error", "overloaded"):
 		f.Class, f.Retryable = llm.Network, true
-		f.Message = fmt.Sprintf("%s has trouble%s: try again later%s", m.host(), statusText(e.status), said)
+		f.Message = fmt.Sprintf("%s has trouble%s: try again later%s", c.host(), statusText(e.status), said)
 	case e.status >= 300 && e.status < 400:
 		f.Class = llm.BadRequest
-		f.Message = fmt.Sprintf("%s answers with a redirect%s: set baseURL to where the API is", m.host(), statusText(e.status))
+		f.Message = fmt.Sprintf("%s answers with a redirect%s: set baseURL to where the API is", c.host(), statusText(e.status))
 	default:
-		f.Class, f.Message = llm.BadRequest, m.badRequest(e)+said
+		f.Class, f.Message = llm.BadRequest, c.badRequest(e)+said
 	}
 	if e.status == 0 && f.Class == llm.BadRequest {
 		// A failure without a number in the middle of a stream: not the request's.
 		f.Class, f.Retryable = llm.StreamCut, true
-		f.Message = m.host() + " broke the answer off: try again" + said
+		f.Message = c.host() + " broke the answer off: try again" + said
 	}
 	if f.Retryable {
 		f.RetryAfter = retryAfter(e)
@@ -199,26 +199,26 @@ func retryable(status int) bool {
 	return status >= 500 && status != http.StatusNotImplemented && status != http.StatusHTTPVersionNotSupported
 }
 
-func (m *Model) authMessage(e serverError) string {
+func (c *Client) authMessage(e serverError) string {
 	switch {
 	case e.status == http.StatusForbidden && !strings.Contains(strings.ToLower(e.message), "key"):
-		return m.host() + " does not allow this (403): check what the account and the key in " + m.opts.KeyName + " may use"
-	case m.opts.APIKey == "":
-		return m.host() + " asks for a key: set " + m.opts.KeyName
+		return c.host() + " does not allow this (403): check what the account and the key in " + c.opts.KeyEnv + " may use"
+	case c.opts.APIKey == "":
+		return c.host() + " asks for a key: set " + c.opts.KeyEnv
 	}
-	return m.host() + " refused the API key: check " + m.opts.KeyName
+	return c.host() + " refused the API key: check " + c.opts.KeyEnv
 }
 
-func (m *Model) badRequest(e serverError) string {
+func (c *Client) badRequest(e serverError) string {
 	switch {
 	case noToolsWords.MatchString(e.message):
 		return "the model cannot call tools, which agentls needs: choose another model"
 	case noModelWords.MatchString(e.message) || e.has("model_not_found"):
-		return m.host() + " does not have this model: choose another one, agent/models lists them"
+		return c.host() + " does not have this model: choose another one, agent/models lists them"
 	case e.isHTML || e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed:
-		return fmt.Sprintf("there is no Chat Completions API at %s%s: check baseURL, it usually ends in /v1", m.display(), statusText(e.status))
+		return fmt.Sprintf("there is no Chat Completions API at %s%s: check baseURL, it usually ends in /v1", c.display(), statusText(e.status))
 	}
-	return m.host() + " refused the request" + statusText(e.status)
+	return c.host() + " refused the request" + statusText(e.status)
 }
 
 func statusText(status int) string {
@@ -232,8 +232,8 @@ func statusText(status int) string {
 const maxSaid = 400
 
 // said quotes the server, without keys.
-func (m *Model) said(e serverError) string {
-	text := m.scrub(e.message)
+func (c *Client) said(e serverError) string {
+	text := c.scrub(e.message)
 	if text == "" {
 		return ""
 	}
@@ -264,8 +264,8 @@ func shorten(s string, n int) string {
 var keyLike = regexp.MustCompile(`(?i)\b(bearer\s+\S+|(sk|pk|rk|gsk|xai|key|api|fw|nvapi|hf)[-_][a-z0-9_*.\-…]{6,}|AIza[a-z0-9_\-]{10,})`)
 
 // scrub takes keys out of a text that a server may have put them into.
-func (m *Model) scrub(s string) string {
-	for _, secret := range m.secrets {
+func (c *Client) scrub(s string) string {
+	for _, secret := range c.secrets {
 		s = strings.ReplaceAll(s, secret, "[key]")
 	}
 	return keyLike.ReplaceAllString(s, "[key]")

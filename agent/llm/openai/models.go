@@ -21,10 +21,10 @@ type Info struct {
 }
 
 // Models lists the server's models in the server's order.
-func (m *Model) Models(ctx context.Context) ([]Info, error) {
-	x := m.exchange(ctx)
+func (c *Client) Models(ctx context.Context) ([]Info, error) {
+	x := c.exchange(ctx)
 	defer x.close()
-	_, err := m.list.List(x.ctx, option.WithResponseBodyInto(&x.res))
+	_, err := c.list.List(x.ctx, option.WithResponseBodyInto(&x.res))
 	if err := x.outcome(err); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (m *Model) Models(ctx context.Context) ([]Info, error) {
 	if err != nil {
 		e := readServerError(x.res.StatusCode, x.res.Header, body)
 		return nil, &llm.Error{Class: llm.BadRequest, Status: x.res.StatusCode, Err: err,
-			Message: "there is no list of models at " + m.display() + ": check baseURL, it usually ends in /v1" + m.said(e)}
+			Message: "there is no list of models at " + c.display() + ": check baseURL, it usually ends in /v1" + c.said(e)}
 	}
 	return list, nil
 }

@@ -17,31 +17,31 @@ const proxyMessage = "the proxy asks for a login: put it into HTTPS_PROXY, as ht
 
 // transportError explains why a server could not be reached, or why its answer
 // broke off.
-func (m *Model) transportError(err error) *llm.Error {
-	f := &llm.Error{Class: llm.Network, Err: m.scrubError(err)}
+func (c *Client) transportError(err error) *llm.Error {
+	f := &llm.Error{Class: llm.Network, Err: c.scrubError(err)}
 	var redirect *redirectError
 	var dns *net.DNSError
 	text := err.Error()
 	switch {
 	case errors.As(err, &redirect):
 		f.Class = llm.BadRequest
-		f.Message = fmt.Sprintf("%s sends on to %s, where the key would go to: set baseURL to that address if it is the right one", m.host(), m.scrub(redirect.to))
+		f.Message = fmt.Sprintf("%s sends on to %s, where the key would go to: set baseURL to that address if it is the right one", c.host(), c.scrub(redirect.to))
 	case isCertificate(err):
-		f.Message = fmt.Sprintf("the certificate of %s is not trusted (%s): behind an inspecting proxy or with an own authority set SSL_CERT_FILE, or caFile in the configuration, to the file with its certificates", m.host(), innermost(err))
+		f.Message = fmt.Sprintf("the certificate of %s is not trusted (%s): behind an inspecting proxy or with an own authority set SSL_CERT_FILE, or caFile in the configuration, to the file with its certificates", c.host(), innermost(err))
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		f.Message = fmt.Sprintf("%s does not speak TLS: write baseURL with http://", m.host())
+		f.Message = fmt.Sprintf("%s does not speak TLS: write baseURL with http://", c.host())
 	case strings.Contains(text, "Proxy Authentication Required"):
 		f.Message = proxyMessage
 	case errors.As(err, &dns) && dns.IsNotFound:
 		f.Message = fmt.Sprintf("there is no host %s: check baseURL and the network", dns.Name)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		f.Retryable = !baseurl.Loopback(m.base.Hostname())
-		f.Message = fmt.Sprintf("nothing answers at %s: start the server, or check baseURL", m.host())
+		f.Retryable = !baseurl.Loopback(c.base.Hostname())
+		f.Message = fmt.Sprintf("nothing answers at %s: start the server, or check baseURL", c.host())
 	case errors.Is(err, errEventTooLarge):
-		f.Class, f.Message = llm.Internal, m.host()+": "+errEventTooLarge.Error()
+		f.Class, f.Message = llm.Internal, c.host()+": "+errEventTooLarge.Error()
 	default:
 		f.Retryable = true
-		f.Message = fmt.Sprintf("the connection to %s failed: %s", m.host(), m.scrub(oneLine(innermost(err))))
+		f.Message = fmt.Sprintf("the connection to %s failed: %s", c.host(), c.scrub(oneLine(innermost(err))))
 	}
 	return f
 }
@@ -70,7 +70,7 @@ func innermost(err error) string {
 }
 
 // scrubError hides keys in the text of an error that stays inspectable.
-func (m *Model) scrubError(err error) error { return &scrubbed{err, m.scrub(err.Error())} }
+func (c *Client) scrubError(err error) error { return &scrubbed{err, c.scrub(err.Error())} }
 
 type scrubbed struct {
 	err  error

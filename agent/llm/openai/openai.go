@@ -5,18 +5,18 @@
 // authentication, transport rules and the request; reading the stream and
 // putting the answer together is done here, because what servers send is
 // wider than the types of that library (see sseReader, answer, calls). The
-// front end makes one Model for each endpoint and hands it to the agent's
-// loop. Retrying is the loop's decision: a Model makes one request, says by
+// front end makes one Client for each endpoint and hands it to the agent's
+// loop. Retrying is the loop's decision: a Client makes one request, says by
 // the *llm.Error what became of it, and repeats it only to say differently
 // what the server refused to understand (see adjustments), before anything
 // was shown.
 //
-// A Model is safe for concurrent use; it remembers what its server refused,
+// A Client is safe for concurrent use; it remembers what its server refused,
 // and the encoded history of a few conversations. It starts no goroutine that
 // outlives a call. Every stream ends with Completed or an error, never both.
 //
-//	m, err := openai.New(openai.Options{Provider: "deepseek", BaseURL: "https://api.deepseek.com/v1", APIKey: key})
-//	for d, err := range m.Stream(ctx, llm.Request{Model: "deepseek-chat", Messages: history}) {
+//	client, err := openai.New(openai.Options{Provider: "deepseek", BaseURL: "https://api.deepseek.com/v1", APIKey: key})
+//	for d, err := range client.Stream(ctx, llm.Request{Model: "deepseek-chat", Messages: history}) {
 //		…
 //	}
 //
@@ -61,8 +61,8 @@ type Options struct {
 	BaseURL string
 	// APIKey is sent as a bearer token; "" sends none.
 	APIKey string
-	// KeyName is what messages call the place of the key; "" is "the API key".
-	KeyName string
+	// KeyEnv is what messages call the place of the key; "" is "the API key".
+	KeyEnv string
 	// Headers are sent with every request.
 	Headers map[string]string
 	// IdleTimeout of 0 is DefaultIdleTimeout.
@@ -75,8 +75,8 @@ type Options struct {
 	UserAgent string
 }
 
-// Model is a server, and the models it has.
-type Model struct {
+// Client is a server, and the models it has.
+type Client struct {
 	opts      Options
 	base      *url.URL
 	quirks    quirks
@@ -90,8 +90,8 @@ type Model struct {
 	adjusted map[string]quirks // by model, where a server refused something
 }
 
-// New makes a Model. Nothing is connected yet.
-func New(o Options) (*Model, error) {
+// New makes a Client. Nothing is connected yet.
+func New(o Options) (*Client, error) {
 	base, err := baseurl.Parse(o.BaseURL)
 	if err != nil {
 		return nil, err
@@ -99,99 +99,99 @@ func New(o Options) (*Model, error) {
 	if o.IdleTimeout <= 0 {
 		o.IdleTimeout = DefaultIdleTimeout
 	}
-	o.KeyName = orElse(o.KeyName, "the API key")
+	o.KeyEnv = orElse(o.KeyEnv, "the API key")
 	client, transport, err := newClient(o)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{opts: o, base: base, quirks: quirksOf(o.Provider), transport: transport, adjusted: map[string]quirks{}}
-	m.keepSecret(o.APIKey)
+	c := &Client{opts: o, base: base, quirks: quirksOf(o.Provider), transport: transport, adjusted: map[string]quirks{}}
+	c.keepSecret(o.APIKey)
 	for _, v := range o.Headers {
-		m.keepSecret(v)
+		c.keepSecret(v)
 	}
 	if password, ok := base.User.Password(); ok {
-		m.keepSecret(password)
+		c.keepSecret(password)
 	}
 	// The services, unlike the library's Client, take nothing from the
 	// environment: OPENAI_API_KEY, OPENAI_CUSTOM_HEADERS and the like are meant
 	// for another server.
-	options := m.requestOptions(client)
-	m.chat = openai.NewChatCompletionService(options...)
-	m.list = openai.NewModelService(options...)
-	return m, nil
+	options := c.requestOptions(client)
+	c.chat = openai.NewChatCompletionService(options...)
+	c.list = openai.NewModelService(options...)
+	return c, nil
 }
 
-func (m *Model) keepSecret(s string) {
+func (c *Client) keepSecret(s string) {
 	if len(s) >= 6 { // shorter ones are words that a message may hold
-		m.secrets = append(m.secrets, s)
+		c.secrets = append(c.secrets, s)
 	}
 }
 
-func (m *Model) requestOptions(client *http.Client) []option.RequestOption {
-	base := *m.base
+func (c *Client) requestOptions(client *http.Client) []option.RequestOption {
+	base := *c.base
 	base.RawQuery = ""
 	options := []option.RequestOption{
 		option.WithHTTPClient(client),
 		option.WithBaseURL(base.String()),
-		option.WithAPIKey(m.opts.APIKey),
+		option.WithAPIKey(c.opts.APIKey),
 		option.WithMaxRetries(0),
-		option.WithHeader("User-Agent", orElse(m.opts.UserAgent, "agentls")),
+		option.WithHeader("User-Agent", orElse(c.opts.UserAgent, "agentls")),
 	}
 	// What the library tells of this machine is nobody's business.
 	for _, name := range []string{"Lang", "Package-Version", "Os", "Arch", "Runtime", "Runtime-Version", "Retry-Count", "Timeout"} {
 		options = append(options, option.WithHeaderDel("X-Stainless-"+name))
 	}
-	for name, values := range m.base.Query() {
+	for name, values := range c.base.Query() {
 		for _, v := range values {
 			options = append(options, option.WithQueryAdd(name, v))
 		}
 	}
-	for name, v := range m.opts.Headers {
+	for name, v := range c.opts.Headers {
 		options = append(options, option.WithHeader(name, v))
 	}
 	return options
 }
 
 // Close gives up idle connections. Streams go on.
-func (m *Model) Close() { m.transport.CloseIdleConnections() }
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // host is what messages call the server.
-func (m *Model) host() string { return m.base.Host }
+func (c *Client) host() string { return c.base.Host }
 
 // display is the base URL without a password.
-func (m *Model) display() string { return m.base.Redacted() }
+func (c *Client) display() string { return c.base.Redacted() }
 
-func (m *Model) quirksFor(model string) quirks {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if q, ok := m.adjusted[model]; ok {
+func (c *Client) quirksFor(model string) quirks {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if q, ok := c.adjusted[model]; ok {
 		return q
 	}
-	return m.quirks
+	return c.quirks
 }
 
-func (m *Model) remember(model string, q quirks) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.adjusted[model] = q
+func (c *Client) remember(model string, q quirks) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.adjusted[model] = q
 }
 
 // Stream asks for an answer. The sequence can be ranged over once; leaving the
 // loop early closes the connection, as does the end of ctx, whose error is
 // then the last of the sequence.
-func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
+func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
-		q := m.quirksFor(r.Model)
+		q := c.quirksFor(r.Model)
 		for tries := 0; ; tries++ {
-			shown, refusal, err := m.once(ctx, r, q, yield)
+			shown, refusal, err := c.once(ctx, r, q, yield)
 			if err == nil || errors.Is(err, errStopped) {
 				return
 			}
 			if refusal != nil && !shown && tries < maxAdjustments {
 				if better, notice, ok := adjust(q, *refusal); ok {
 					q = better
-					m.remember(r.Model, q)
-					if !yield(llm.Notice{Severity: "info", Code: "parameter", Message: m.host() + " " + notice}, nil) {
+					c.remember(r.Model, q)
+					if !yield(llm.Notice{Severity: "info", Code: "parameter", Message: c.host() + " " + notice}, nil) {
 						return
 					}
 					continue
@@ -208,12 +208,12 @@ var errStopped = errors.New("stopped")
 
 // once makes one request. shown tells whether anything was yielded; refusal
 // is what the server said, where it said something.
-func (m *Model) once(ctx context.Context, r llm.Request, q quirks, yield func(llm.Delta, error) bool) (shown bool, refusal *serverError, err error) {
-	body, err := m.encode(r, q)
+func (c *Client) once(ctx context.Context, r llm.Request, q quirks, yield func(llm.Delta, error) bool) (shown bool, refusal *serverError, err error) {
+	body, err := c.encode(r, q)
 	if err != nil {
 		return false, nil, &llm.Error{Class: llm.Internal, Message: "the request could not be written: " + err.Error(), Err: err}
 	}
-	x := m.exchange(ctx)
+	x := c.exchange(ctx)
 	defer x.close()
 	if err := x.post(body); err != nil {
 		return false, nil, err
@@ -229,7 +229,7 @@ func (m *Model) once(ctx context.Context, r llm.Request, q quirks, yield func(ll
 
 // exchange is one request and its response.
 type exchange struct {
-	*Model
+	*Client
 	parent context.Context
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -237,10 +237,10 @@ type exchange struct {
 	res    *http.Response
 }
 
-func (m *Model) exchange(parent context.Context) *exchange {
+func (c *Client) exchange(parent context.Context) *exchange {
 	ctx, cancel := context.WithCancelCause(parent)
-	w := newWatch(m.opts.IdleTimeout, func() { cancel(errStalled) })
-	return &exchange{Model: m, parent: parent, ctx: context.WithValue(ctx, watchKey{}, w), cancel: cancel, watch: w}
+	w := newWatch(c.opts.IdleTimeout, func() { cancel(errStalled) })
+	return &exchange{Client: c, parent: parent, ctx: context.WithValue(ctx, watchKey{}, w), cancel: cancel, watch: w}
 }
 
 func (x *exchange) close() {

@@ -29,7 +29,7 @@ type answered struct {
 }
 
 // collect reads a stream and holds it to its contract.
-func collect(t testing.TB, m *Model, ctx context.Context, r llm.Request) answered {
+func collect(t testing.TB, m *Client, ctx context.Context, r llm.Request) answered {
 	t.Helper()
 	var a answered
 	for d, err := range m.Stream(ctx, r) {
@@ -75,7 +75,7 @@ func (a answered) calls() []llm.ToolUse {
 	return uses
 }
 
-func newModel(t testing.TB, o Options) *Model {
+func newClientTo(t testing.TB, o Options) *Client {
 	t.Helper()
 	m, err := New(o)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Close()
-	m := newModel(t, Options{Provider: "openai", BaseURL: srv.URL(), APIKey: "sk-test-1234567890"})
+	m := newClientTo(t, Options{Provider: "openai", BaseURL: srv.URL(), APIKey: "sk-test-1234567890"})
 	r := llm.Request{Model: "scripted", System: "Be brief.", Messages: user("look"), Tools: []llm.Tool{{Name: "read_file"}}}
 
 	a := collect(t, m, t.Context(), r)

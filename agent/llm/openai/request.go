@@ -12,12 +12,12 @@ import (
 
 // encode writes the body of a request. The same request gives the same bytes,
 // and one that extends another gives messages that extend the other's.
-func (m *Model) encode(r llm.Request, q quirks) ([]byte, error) {
-	tools, err := m.cache.tools(r.Tools, q)
+func (c *Client) encode(r llm.Request, q quirks) ([]byte, error) {
+	tools, err := c.cache.tools(r.Tools, q)
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, 0, 4096+len(tools)+m.cache.size(r.Messages))
+	b := make([]byte, 0, 4096+len(tools)+c.cache.size(r.Messages))
 	b = append(b, `{"model":`...)
 	b = appendString(b, r.Model)
 	b = append(b, `,"messages":[`...)
@@ -28,7 +28,7 @@ func (m *Model) encode(r llm.Request, q quirks) ([]byte, error) {
 		b = appendString(b, r.System)
 		b = append(b, '}')
 	}
-	b = m.cache.messages(b, r.Messages, q)
+	b = c.cache.messages(b, r.Messages, q)
 	b = append(b, ']')
 	b = append(b, tools...)
 	b = append(b, `,"stream":true`...)

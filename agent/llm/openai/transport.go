@@ -81,7 +81,7 @@ func (t watchTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// newClient makes the HTTP client of a Model: its own connections, the
+// newClient makes the HTTP client of a Client: its own connections, the
 // system's proxy, no limit on the length of an answer, and no redirect to
 // another place.
 func newClient(o Options) (*http.Client, *http.Transport, error) {
