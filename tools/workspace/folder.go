@@ -82,7 +82,9 @@ func (f *folder) abs(rel string) string {
 	return filepath.Join(f.real, filepath.FromSlash(rel))
 }
 
-// notThere says whether an error means that nothing is at a path.
+// notThere says whether an error means that nothing is at a path. A folder
+// that is gone is another matter: what was in it may be elsewhere.
 func notThere(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || isNotDir(err)
+	var gone *GoneError
+	return (errors.Is(err, fs.ErrNotExist) || isNotDir(err)) && !errors.As(err, &gone)
 }

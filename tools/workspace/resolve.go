@@ -32,14 +32,14 @@ type Path struct {
 // The errors are *OutsideError for whatever leads out, *AmbiguousError,
 // *SpellingError for what names no file, and those of the file system.
 func (w *Workspace) Resolve(spelling string) (Path, error) {
-	if err := w.check(spelling); err != nil {
-		return Path{}, err
-	}
 	if plain, ok := unescape(spelling); ok && plain != spelling && runtime.GOOS != "windows" {
 		// Display's spelling of an odd name, unless it is a name as it stands.
 		if p, err := w.resolve(plain); err == nil && w.exists(p.Abs) {
 			return p, nil
 		}
+	}
+	if err := w.check(spelling); err != nil {
+		return Path{}, err
 	}
 	return w.resolve(spelling)
 }
@@ -95,6 +95,9 @@ func (w *Workspace) resolve(s string) (Path, error) {
 		return w.in(nil, s, s)
 	}
 	folders := w.list()
+	if len(folders) == 0 {
+		return Path{}, &OutsideError{s, "no folder is open"}
+	}
 	name, rest := cutFirst(s)
 	named := byName(folders, name)
 	if len(folders) == 1 {
