@@ -148,6 +148,9 @@ func plain(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0
 }
 
+// Same reports whether two URIs are spellings of one document, links apart.
+func Same(a, b string) bool { return a == b || identity(a) == identity(b) }
+
 // identity is equal for all spellings of one document. Files are known by
 // their path; in other URIs an escape equals the character it stands for
 // unless that is a delimiter.

@@ -1,0 +1,267 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/lspserver/internal/document"
+	"github.com/agentls/agentls/lspserver/internal/rpc"
+	"github.com/agentls/agentls/tools/changeset"
+	"github.com/agentls/agentls/tools/text"
+)
+
+const (
+	// answerWithin is how long an editor may take over one applyEdit. It may
+	// be asking the user, and meanwhile nobody else's edits are sent; who
+	// answers later than this still gets what they let through, since a late
+	// apply is taken from the documents.
+	answerWithin = 2 * time.Minute
+	// settleWithin is how long the documents may take to show an edit after
+	// the answer, and a buffer to be reloaded before one (protocol §6).
+	settleWithin = time.Second
+	// saveWithin bounds agent/editor/save: formatters and hooks of the editor
+	// run in it.
+	saveWithin = 30 * time.Second
+	// attempts is how often one accept is sent: again only where the user
+	// typed between the first and its refusal.
+	attempts = 2
+)
+
+// Options are the parts of a connection that an Applier works with.
+type Options struct {
+	Client       Client
+	Docs         *document.Store
+	Rebaser      *Rebaser
+	Capabilities Capabilities
+	// Save: the client answers agent/editor/save.
+	Save bool
+	// Display names a path for the user.
+	Display func(path string) string
+	Log     *slog.Logger
+}
+
+// Applier carries out verdicts through the editor. It sends one applyEdit at a
+// time over the whole connection; later accepts wait for their turn, and
+// cancelling one frees it.
+//
+// After the answer, whatever it was, the documents are compared with what was
+// expected, for a second at most: what they show is what the results say.
+type Applier struct {
+	Options
+	// turn holds a token while an applyEdit is under way.
+	turn chan struct{}
+
+	answerWithin, settleWithin, saveWithin time.Duration
+}
+
+// NewApplier returns the Applier of a connection.
+func NewApplier(o Options) *Applier {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Applier{
+		Options:      o,
+		turn:         make(chan struct{}, 1),
+		answerWithin: answerWithin,
+		settleWithin: settleWithin,
+		saveWithin:   saveWithin,
+	}
+}
+
+// Request is one call of agent/proposal/resolve.
+type Request struct {
+	Revision  int64
+	Decisions []changeset.Decision
+	// Save asks the editor to save what was applied.
+	Save bool
+	// Label is what the editor's undo stack calls it; "" for a default.
+	Label string
+	// Announce tells the client of the proposal as it is now; nil for nobody.
+	Announce func()
+}
+
+// Resolve carries out decisions and returns what really became of each. An
+// error is of the decisions (*changeset.StaleError, *changeset.InvalidError),
+// and then nothing happened. A cancelled ctx is no error: the results tell how
+// far it came.
+func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([]changeset.Result, error) {
+	batch, err := set.Resolve(r.Revision, r.Decisions)
+	if err != nil {
+		return nil, err
+	}
+	if r.Announce != nil {
+		defer r.Announce()
+	}
+	why := ""
+	if len(batch.Files) > 0 {
+		why = a.apply(ctx, set, batch, r)
+	}
+	results := set.Settle(batch, a.Rebaser.source.Base, why)
+	if r.Save {
+		a.save(ctx, results)
+	}
+	return results, nil
+}
+
+// apply gets a batch into the documents as far as the editor does it. What it
+// returns is the reason for whatever is not there afterwards.
+func (a *Applier) apply(ctx context.Context, set *changeset.Set, batch *changeset.Batch, r Request) (why string) {
+	if !a.Capabilities.ApplyEdit {
+		return "this editor does not take edits from a language server (workspace/applyEdit): make the change by hand"
+	}
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-ctx.Done():
+		return "cancelled before the editor was asked"
+	}
+	if r.Announce != nil {
+		r.Announce() // rejects of the same call have taken effect
+	}
+	for n := 1; ; n++ {
+		plan, why := a.plan(ctx, set, batch)
+		if len(plan) == 0 {
+			return why
+		}
+		left := unlanded(batch)
+		answer := a.ask(ctx, cmp.Or(r.Label, label(batch)), plan)
+		switch {
+		case answer.final:
+			a.look(ctx, set, batch)
+			return answer.reason
+		case answer.applied || !a.raced(plan):
+			if a.await(ctx, set, batch) {
+				return ""
+			}
+			return answer.reason
+		case !a.look(ctx, set, batch):
+			return answer.reason
+		case n == attempts || unlanded(batch) != left:
+			return answer.reason + "; the document was changed meanwhile: look at the proposal again"
+		}
+		a.Log.Info("edit refused while the document was being changed: sending it again", "reason", answer.reason)
+	}
+}
+
+func label(b *changeset.Batch) string { return "agentls: " + count(len(b.Files), "file") }
+
+// unlanded is how much of a batch the documents do not show yet.
+func unlanded(b *changeset.Batch) (n int) {
+	for _, f := range b.Files {
+		n += len(f.Edits)
+		if f.Op != changeset.OpModify {
+			n++
+		}
+	}
+	return n
+}
+
+// answer is what an editor said to an applyEdit.
+type answer struct {
+	applied bool
+	// reason is for what turns out not to be applied.
+	reason string
+	// final: no edit is to come of it, or nobody waits for it any more.
+	final bool
+}
+
+// ask sends an edit and waits for the answer.
+func (a *Applier) ask(ctx context.Context, label string, plan []planned) answer {
+	files := make([]fileEdit, len(plan))
+	for i, p := range plan {
+		files[i] = p.fileEdit
+	}
+	limited, cancel := context.WithTimeout(ctx, a.answerWithin)
+	defer cancel()
+	var raw json.RawMessage
+	err := a.Client.Call(limited, "workspace/applyEdit", applyEditParams{label, assemble(files, a.Capabilities)}, &raw)
+	var refusal *rpc.Error
+	switch {
+	case err == nil:
+		return readAnswer(raw)
+	case ctx.Err() != nil:
+		return answer{final: true, reason: "cancelled while the editor was applying it"}
+	case limited.Err() != nil:
+		return answer{final: true, reason: fmt.Sprintf("the editor did not answer within %v: if it applies the edit later, that will be noticed", a.answerWithin)}
+	case errors.As(err, &refusal) && refusal.Code == rpc.MethodNotFound:
+		return answer{final: true, reason: "the editor knows no workspace/applyEdit: make the change by hand"}
+	}
+	return answer{reason: "the editor failed to apply the edit: " + oneLine(err.Error())}
+}
+
+// readAnswer takes any JSON: not every client answers with an
+// ApplyWorkspaceEditResult.
+func readAnswer(raw json.RawMessage) answer {
+	fields := object(raw)
+	if get[bool](fields["applied"]) {
+		return answer{applied: true, reason: "the editor said that it applied the edit, but the document does not show it: look at the document and accept again"}
+	}
+	if reason := oneLine(get[string](fields["failureReason"])); reason != "" {
+		return answer{reason: "the editor refused the edit: " + reason}
+	}
+	if fields["applied"] == nil {
+		return answer{reason: "the editor did not say that it applied the edit"}
+	}
+	return answer{reason: "the editor refused the edit and gave no reason"}
+}
+
+// oneLine is a text of the editor's, fit for a message.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if cut := text.ClampRune(s, 300); cut != s {
+		return cut + "…"
+	}
+	return s
+}
+
+// look brings the proposal up to date whether or not somebody still waits, and
+// reports whether something of the batch is not in the documents.
+func (a *Applier) look(ctx context.Context, set *changeset.Set, batch *changeset.Batch) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.settleWithin)
+	defer cancel()
+	if err := a.Rebaser.Sync(ctx, set); err != nil {
+		a.Log.Warn("documents not compared", "err", err)
+	}
+	return set.Refresh(batch)
+}
+
+// await waits until the documents show the batch, and reports whether they do
+// in time.
+func (a *Applier) await(ctx context.Context, set *changeset.Set, batch *changeset.Batch) bool {
+	return a.until(ctx, func() bool { return !a.look(ctx, set, batch) })
+}
+
+// until calls done after each change of a document, and between them in case
+// a file changed on disk, until it reports true or settleWithin is over.
+func (a *Applier) until(ctx context.Context, done func() bool) bool {
+	changed := make(chan struct{}, 1)
+	defer a.Docs.Subscribe(func(document.Event) {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})()
+	deadline := time.NewTimer(a.settleWithin)
+	defer deadline.Stop()
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		if done() {
+			return true
+		}
+		poll := time.NewTimer(pause)
+		select {
+		case <-changed:
+		case <-poll.C:
+		case <-deadline.C:
+			return done()
+		case <-ctx.Done():
+			return done()
+		}
+		poll.Stop()
+	}
+}

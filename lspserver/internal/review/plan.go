@@ -1,0 +1,110 @@
+package review
+
+import (
+	"context"
+
+	"github.com/agentls/agentls/lspserver/internal/document"
+	"github.com/agentls/agentls/tools/changeset"
+	"github.com/agentls/agentls/tools/text"
+)
+
+// planned is a file's edit together with the document that it was made for.
+type planned struct {
+	fileEdit
+	path string
+	text string
+}
+
+// plan works out what the editor is to do, against the documents as they are
+// now. What it cannot be asked for is skipped in the batch. The reason is for
+// an empty plan.
+func (a *Applier) plan(ctx context.Context, set *changeset.Set, batch *changeset.Batch) (plan []planned, why string) {
+	for range 5 {
+		if err := a.Rebaser.Sync(ctx, set); err != nil {
+			return nil, "cancelled before the editor was asked"
+		}
+		if !set.Refresh(batch) {
+			return nil, ""
+		}
+		if plan, ok := a.planFiles(ctx, batch); ok {
+			return plan, ""
+		}
+	}
+	return nil, "the document keeps changing: accept again"
+}
+
+// planFiles is false where a document is not what the batch was made for.
+func (a *Applier) planFiles(ctx context.Context, batch *changeset.Batch) (plan []planned, ok bool) {
+	for _, f := range batch.Files {
+		path := f.Document()
+		snap, disk := a.Docs.Disk(path)
+		switch {
+		case disk == document.Stale:
+			if a.until(ctx, func() bool { _, d := a.Docs.Disk(path); return d != document.Stale }) {
+				return nil, false
+			}
+			batch.Skip(f.FileID, a.Display(path)+" changed on disk and the editor still has the old text: reload it there, then accept again")
+			continue
+		case disk != document.NotOpen && snap.Doc.String() != f.Base:
+			return nil, false
+		}
+		p := planned{path: path, text: f.Base, fileEdit: fileEdit{uri: a.Docs.URI(path), operation: changeset.OpModify}}
+		d := snap.Doc
+		if disk == document.NotOpen {
+			d = text.New(f.Base)
+		} else {
+			p.uri, p.version = snap.URI, new(snap.Version)
+		}
+		if refused := a.refused(f); refused != "" {
+			batch.Skip(f.FileID, refused)
+		} else {
+			p.operation = f.Op
+		}
+		switch p.edits = textEdits(d, f.Edits, a.Docs.Encoding()); {
+		case p.operation == changeset.OpRename:
+			p.newURI = a.Docs.URI(f.Path)
+		case p.operation == changeset.OpCreate && f.Want != "":
+			p.edits = []textEdit{{NewText: f.Want}}
+		}
+		if len(p.edits) > 0 || p.operation != changeset.OpModify {
+			plan = append(plan, p)
+		}
+	}
+	return plan, true
+}
+
+// refused is why the file operation of f is not sent to this editor. What an
+// editor does with an operation that it did not declare is anybody's guess:
+// eglot does half of the edit, then fails.
+func (a *Applier) refused(f changeset.FileEdit) string {
+	name := a.Display(f.Path)
+	switch {
+	case f.Op == changeset.OpCreate && !a.Capabilities.Create:
+		return "this editor does not create files for a language server: make an empty " + name + ", open it, and accept again"
+	case f.Op == changeset.OpRename && !a.Capabilities.Rename:
+		return "this editor does not rename files for a language server: rename " + a.Display(f.OldPath) + " to " + name + " yourself"
+	case f.Op == changeset.OpDelete && !a.Capabilities.Delete:
+		return "this editor does not delete files for a language server: delete " + name + " yourself"
+	}
+	return ""
+}
+
+// raced reports whether a document is not the one any more that the plan was
+// made for: the reason of a refusal that is worth another try.
+func (a *Applier) raced(plan []planned) bool {
+	for _, p := range plan {
+		snap, open := a.Docs.Get(p.path)
+		switch {
+		case open && (p.version == nil || *p.version != snap.Version || snap.Doc.String() != p.text):
+			return true
+		case open:
+		case p.version != nil:
+			return true // closed meanwhile
+		default:
+			if d, err := a.Rebaser.source.Base(p.path); err == nil && d.Text != p.text {
+				return true
+			}
+		}
+	}
+	return false
+}
