@@ -20,6 +20,8 @@ type process struct {
 	io.WriteCloser
 	cmd *exec.Cmd
 	log tail
+	// leave is how long it may take to end once its input has.
+	leave time.Duration
 
 	exited  chan struct{}
 	waitErr error // set before exited closes
@@ -36,7 +38,7 @@ func startServer(o Options) (*process, error) {
 		}
 		argv = []string{self, "serve", "--stdio"}
 	}
-	p := &process{cmd: exec.Command(argv[0], argv[1:]...), exited: make(chan struct{})}
+	p := &process{cmd: exec.Command(argv[0], argv[1:]...), leave: leaveTime, exited: make(chan struct{})}
 	p.cmd.Env = o.Env
 	p.cmd.Stderr = &p.log
 	p.cmd.SysProcAttr = ownGroup()
@@ -72,7 +74,7 @@ func (p *process) Close() error {
 	err := p.WriteCloser.Close()
 	select {
 	case <-p.exited:
-	case <-time.After(leaveTime):
+	case <-time.After(p.leave):
 		_ = p.cmd.Process.Kill()
 		<-p.exited
 	}
