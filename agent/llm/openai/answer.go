@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -311,13 +312,10 @@ func (a *answer) addThought(s string) {
 	}
 }
 
-// object takes the data of an event: a chunk, or several that were put into
-// one event. It reports what it could not make sense of.
+// object takes the data of an event: a chunk, or several that a server put
+// into one event. It reports what it could not make sense of.
 func (a *answer) object(e event) error {
-	if a.chunk(e.data) {
-		return nil
-	}
-	if e.lines > 1 {
+	if e.lines > 1 && !json.Valid(e.data) {
 		for line := range bytes.Lines(e.data) {
 			if line = bytes.TrimSpace(line); len(line) > 0 && !a.chunk(line) {
 				return &notJSON{string(line)}
@@ -325,7 +323,10 @@ func (a *answer) object(e event) error {
 		}
 		return nil
 	}
-	return &notJSON{string(e.data)}
+	if !a.chunk(e.data) {
+		return &notJSON{string(e.data)}
+	}
+	return nil
 }
 
 // plain takes an answer that is no stream of events: one JSON object, or some
