@@ -104,8 +104,8 @@ type Info struct {
 	Updated      time.Time `json:"updatedAt"`
 	Runs         int       `json:"runs"`
 	Running      bool      `json:"running,omitempty"`
-	Usage        Usage     `json:"usage"` // of the runs that ended
-	PendingHunks int       `json:"pendingHunks"`
+	Usage        Usage     `json:"usage"`        // of the runs that ended
+	PendingHunks int       `json:"pendingHunks"` // as it was stored
 	Workspace    []string  `json:"workspace,omitempty"`
 }
 
@@ -166,17 +166,16 @@ func New(o Options) *Session {
 	return s
 }
 
-// Info describes the session as it is.
+// ID names the session.
+func (s *Session) ID() string { return s.o.ID }
+
+// Info describes the session as it is, but for PendingHunks, which the front
+// end knows.
 func (s *Session) Info() Info {
-	pending := 0
-	if s.o.PendingHunks != nil {
-		pending = s.o.PendingHunks()
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := s.info
 	info.Running = s.active != nil
-	info.PendingHunks = pending
 	return info
 }
 
@@ -223,7 +222,12 @@ func (s *Session) Configure(c Configuration) {
 
 // describe stores how the session is described now.
 func (s *Session) describe() {
-	raw, err := encodeRecord(RecordInfo, s.Info())
+	info := s.Info()
+	info.Running = false
+	if s.o.PendingHunks != nil {
+		info.PendingHunks = s.o.PendingHunks()
+	}
+	raw, err := encodeRecord(RecordInfo, info)
 	if err != nil {
 		s.logger.Error("session not described", "err", err)
 		return
