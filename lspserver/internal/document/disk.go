@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -101,7 +102,8 @@ func readText(path string, st stamp) (string, bool) {
 	if st.info == nil || st.info.Size() > limit {
 		return "", false
 	}
-	f, err := os.Open(path)
+	// It may have become a FIFO since, which would block.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", false
 	}

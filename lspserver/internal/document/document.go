@@ -58,6 +58,9 @@ func (k Kind) String() string { return [...]string{"opened", "changed", "saved",
 type Event struct {
 	Kind Kind
 	Snapshot
+	// Hidden: the editor holds the file in another document, too, and that is
+	// the one that Get gives.
+	Hidden bool
 }
 
 // Store holds the open documents of one connection.
@@ -235,14 +238,14 @@ func (s *Store) Rename(oldURI, newURI string) {
 	}
 	var events []Event
 	for rest, d := range moving {
-		events = append(events, Event{Closed, d.Snapshot})
+		events = append(events, Event{Kind: Closed, Snapshot: d.Snapshot})
 		s.unlist(d)
 		d.URI = strings.TrimRight(newURI, "/") + escape(filepath.ToSlash(rest))
 		s.list(d)
 		s.byID[to+rest] = d
 		s.clock++
 		d.touched, d.synced, d.renamed = s.clock, s.clock, true
-		events = append(events, Event{Opened, d.Snapshot})
+		events = append(events, Event{Kind: Opened, Snapshot: d.Snapshot, Hidden: s.hidden(d)})
 	}
 	subs := s.subs
 	s.mu.Unlock()
@@ -289,7 +292,7 @@ func (s *Store) unlist(d *open) {
 func (s *Store) publish(k Kind, d *open) {
 	s.clock++
 	d.touched = s.clock
-	e, subs := Event{k, d.Snapshot}, s.subs
+	e, subs := Event{Kind: k, Snapshot: d.Snapshot, Hidden: s.hidden(d)}, s.subs
 	s.mu.Unlock()
 	for _, sub := range subs {
 		sub.f(e)
@@ -315,6 +318,11 @@ func (s *Store) at(path string) (best *open) {
 		}
 	}
 	return best
+}
+
+func (s *Store) hidden(d *open) bool {
+	best := s.at(d.Path)
+	return best != nil && best != d
 }
 
 // GetURI is the open document of a URI in any spelling.

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,9 +120,14 @@ func TestLinkedFile(t *testing.T) { // C035
 		}
 		return p
 	})
+	var heard []string
+	s.Subscribe(func(e Event) { heard = append(heard, fmt.Sprint(e.Kind, " ", e.Doc, " ", e.Hidden)) })
 	must(t, s.Open("file:///t/real/a.txt", "", 1, "one"))
 	must(t, s.Change("file:///t/real/a.txt", 2, whole("dirty")))
 	must(t, s.Open("file:///t/link.txt", "", 1, "one"))
+	if want := []string{"opened one false", "changed dirty false", "opened one true"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
 	if got := s.textOf("/t/real/a.txt"); got != "dirty" {
 		t.Errorf("the link's clean buffer hides the dirty one: %q", got)
 	}

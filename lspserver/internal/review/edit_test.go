@@ -13,7 +13,7 @@ var everything = Capabilities{ApplyEdit: true, DocumentChanges: true, Create: tr
 
 // outline is the order of a workspace edit in a line: `+a` creates, `a` edits,
 // `a>b` renames, `-a` deletes.
-func outline(t *testing.T, w workspaceEdit) string {
+func outline(t testing.TB, w workspaceEdit) string {
 	t.Helper()
 	var s []string
 	for _, c := range w.DocumentChanges {

@@ -22,7 +22,7 @@ import (
 // applyEdit that is as strict as LSP lets one be. It loads closed files into
 // hidden buffers as Neovim does, unless it is told to write them.
 type editor struct {
-	t    *testing.T
+	t    testing.TB
 	dir  string
 	docs *document.Store
 
@@ -33,6 +33,8 @@ type editor struct {
 
 	// answer stands in for what the editor does with an applyEdit; nil applies.
 	answer func(ctx context.Context, p applyEditParams) (any, error)
+	// saved stands in for agent/editor/save.
+	saved func(p ext.SaveParams) (any, error)
 	// writeClosed changes files that are not open on disk.
 	writeClosed bool
 }
@@ -42,7 +44,7 @@ type buffer struct {
 	version int32
 }
 
-func newEditor(t *testing.T, files map[string]string) *editor {
+func newEditor(t testing.TB, files map[string]string) *editor {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -116,14 +118,14 @@ func (e *editor) openLocked(uri string, version int32, content string) {
 	e.check(e.docs.Open(uri, "plain", version, content))
 }
 
-// set types a whole new text into an open buffer.
-func (e *editor) set(name, content string) {
+// typeAll types a whole new text into an open buffer.
+func (e *editor) typeAll(name, content string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.setLocked(e.uri(name), content)
+	e.typeLocked(e.uri(name), content)
 }
 
-func (e *editor) setLocked(uri, content string) {
+func (e *editor) typeLocked(uri, content string) {
 	b := e.buffers[uri]
 	b.text, b.version = content, b.version+1
 	e.check(e.docs.Change(uri, b.version, []document.Change{{Text: content}}))
@@ -131,7 +133,7 @@ func (e *editor) setLocked(uri, content string) {
 
 // replace is one keystroke: it types over the first old.
 func (e *editor) replace(name, old, new string) {
-	e.set(name, strings.Replace(e.text(name), old, new, 1))
+	e.typeAll(name, strings.Replace(e.text(name), old, new, 1))
 }
 
 func (e *editor) save(name string) {
@@ -192,13 +194,17 @@ func (e *editor) Call(ctx context.Context, method string, params, result any) er
 	case ext.MethodEditorSave:
 		var p ext.SaveParams
 		e.decode(raw, &p)
-		res := ext.SaveResult{}
+		e.saves = append(e.saves, p.URIs)
+		if e.saved != nil {
+			if answer, err = e.saved(p); err != nil {
+				return err
+			}
+			break
+		}
 		for _, uri := range p.URIs {
 			e.save(e.name(uri))
-			res.Saved = append(res.Saved, uri)
 		}
-		e.saves = append(e.saves, p.URIs)
-		answer = res
+		answer = ext.SaveResult{Saved: p.URIs}
 	default:
 		return fmt.Errorf("no such method: %s", method)
 	}
@@ -358,12 +364,12 @@ func (e *editor) edit(uri string, edits []textEdit) error {
 	after := text.Apply(content, plain)
 	switch {
 	case b != nil:
-		e.setLocked(uri, after)
+		e.typeLocked(uri, after)
 	case e.writeClosed:
 		e.write(name, after)
 	default:
 		e.openLocked(uri, 0, content)
-		e.setLocked(uri, after)
+		e.typeLocked(uri, after)
 	}
 	return nil
 }

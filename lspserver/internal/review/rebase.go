@@ -66,7 +66,7 @@ func NewRebaser(source changeset.Source, sessions func() []Session, log *slog.Lo
 func (r *Rebaser) Document(e document.Event) {
 	switch {
 	case e.Path == "":
-	case e.Kind == document.Opened, e.Kind == document.Changed:
+	case !e.Hidden && (e.Kind == document.Opened || e.Kind == document.Changed):
 		s := e.Doc.String()
 		r.enqueue(step{path: e.Path, text: &s})
 	default:

@@ -1,0 +1,58 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentls/agentls/lspserver/internal/document"
+	"github.com/agentls/agentls/tools/changeset"
+)
+
+// BenchmarkAccept accepts 500 hunks in 50 open files of 1,000 lines. The editor
+// costs next to nothing: it has the result ready.
+func BenchmarkAccept(b *testing.B) {
+	var before, after strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&before, "\tline%d := compute(ctx, %d)\n", i, i)
+		if i%100 == 50 {
+			fmt.Fprintf(&after, "\tline%d := recompute(ctx, %d, 😀)\n", i, i)
+		} else {
+			fmt.Fprintf(&after, "\tline%d := compute(ctx, %d)\n", i, i)
+		}
+	}
+	files := map[string]string{}
+	for i := range 50 {
+		files[fmt.Sprintf("f%d.go", i)] = before.String()
+	}
+	for b.Loop() {
+		b.StopTimer()
+		d := newDesk(b, everything, files)
+		for name := range files {
+			d.open(name, 1)
+			d.propose(name, after.String())
+		}
+		d.answer = func(_ context.Context, p applyEditParams) (any, error) {
+			for _, c := range p.Edit.DocumentChanges {
+				uri := c.(textDocumentEdit).TextDocument.URI
+				d.check(d.docs.Change(uri, 2, []document.Change{{Text: after.String()}}))
+			}
+			return applyEditResult{Applied: true}, nil
+		}
+		b.StartTimer()
+		results, err := d.applier.Resolve(b.Context(), d.set, Request{
+			Revision: d.set.Proposal().Revision, Decisions: []changeset.Decision{{All: true, Verdict: changeset.Accept}},
+		})
+		b.StopTimer()
+		if err != nil || len(results) != 500 {
+			b.Fatalf("%d results, %v", len(results), err)
+		}
+		for _, r := range results {
+			if r.State != changeset.Applied {
+				b.Fatalf("%+v", r)
+			}
+		}
+		b.StartTimer()
+	}
+}
