@@ -81,8 +81,7 @@ var adjustments = []adjustment{
 		apply:  func(q *quirks, _ []string) bool { return set(&q.nullContent, false) },
 		notice: `does not take null as the content of a message: "" is sent instead`,
 	}, {
-		words: regexp.MustCompile(`(?i)(schema|parameters|tools|function).*(\$schema|additionalProperties|"?(default|format|pattern|minimum|maximum|minLength|maxLength|minItems|maxItems|title|examples)"?\b)` +
-			`|(\$schema|additionalProperties).*(unknown|unsupported|not supported|not allowed|invalid)`),
+		words:  regexp.MustCompile(`(?i)\$schema|additionalProperties|(schema|parameters).*\b(default|format|pattern|minimum|maximum|minLength|maxLength|minItems|maxItems|title|examples)\b`),
 		apply:  func(q *quirks, _ []string) bool { return set(&q.plainSchemas, true) },
 		notice: "does not take all of the tools' schemas: they are sent in a plainer form",
 	},
