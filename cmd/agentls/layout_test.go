@@ -21,7 +21,7 @@ const module = "github.com/agentls/agentls"
 // ending in /... covers the packages below it too. Imports point down:
 // cmd, editors, lspserver, tools, agent, agent/llm.
 var mayImport = map[string][]string{
-	"agent/llm":    {},
+	"agent/llm":    {"agent/llm/..."},
 	"agent":        {"agent/llm", "agent/prompt"},
 	"agent/prompt": {"agent/llm"},
 	// Beside the loop: what they hand each other are its types.
@@ -42,6 +42,7 @@ var mayImport = map[string][]string{
 	"lspserver":                   {"agent/...", "tools/...", "lspserver/..."},
 
 	"editors": {"lspserver/ext", "tools/text", "agent/llm/scripted", "editors/..."},
+	"docs":    {"agent/config"},
 	"cmd":     {"agent/...", "tools/...", "lspserver/...", "editors/..."},
 }
 
@@ -61,9 +62,12 @@ var onlyIn = map[string][]string{
 // a file or a folder.
 var mayWrite = map[string]string{
 	"agent/session":             "the state directory",
+	"editors/terminal/edit.go":  "a temporary file for the user's editor",
 	"editors/terminal/internal": "applies what the user accepted, as an editor does",
 	"editors/terminal/demo":     "a temporary folder of its own",
+	"docs/gen":                  "the page that it generates",
 	"cmd/agentls/serve.go":      "the log file that the user named",
+	"lspserver/stored.go":       "the state directory",
 	"lspserver/lsptest":         "test support",
 	"editors/testing":           "test support",
 }
