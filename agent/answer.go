@@ -75,9 +75,6 @@ func (a *answer) attempt() (err error) {
 		if err != nil {
 			return err
 		}
-		if r.ctx.Err() != nil {
-			return r.ctx.Err()
-		}
 		switch d := d.(type) {
 		case llm.TextDelta:
 			if d.Text != "" {
@@ -95,6 +92,9 @@ func (a *answer) attempt() (err error) {
 			r.emit(Notice{Severity: d.Severity, Code: d.Code, Message: d.Message})
 		case llm.Completed:
 			a.completed, done = d, true
+		}
+		if !done && r.ctx.Err() != nil {
+			return r.ctx.Err()
 		}
 	}
 	if !done {

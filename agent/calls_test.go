@@ -102,7 +102,10 @@ func TestNoInput(t *testing.T) {
 func TestCutCalls(t *testing.T) {
 	for _, stop := range []llm.StopReason{llm.StopLength, llm.StopFilter} {
 		var ran []string
-		write := writer(func(_ context.Context, c Call) Result { ran = append(ran, string(c.Input)); return Result{Text: "done"} })
+		write := writer(func(_ context.Context, c Call) Result {
+			ran = append(ran, string(c.Input))
+			return Result{Text: "done"}
+		})
 		model := newScript(t, callsThat(stop, `write_file {"path":"a"}`, `write_file {"path":"b"}`), say("ok"))
 		b := newBench(t, model, withTools(write))
 		res := b.run(ask("go"))

@@ -128,7 +128,7 @@ func checkExtends(t testing.TB, before, after llm.Request) {
 	}
 	for i, m := range before.Messages {
 		if fmt.Sprint(m) != fmt.Sprint(after.Messages[i]) {
-			t.Errorf("message %d changed from\n%v to\n%v", i, m, after.Messages[i])
+			t.Errorf("message %d changed from\n%s to\n%s", i, shorten(fmt.Sprint(m), 300), shorten(fmt.Sprint(after.Messages[i]), 300))
 		}
 	}
 }

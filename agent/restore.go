@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,18 +29,33 @@ func Restore(o Options, records []Record) (*Session, error) {
 			s.logger.Warn("record not understood", "session", o.ID, "type", r.Type, "seq", r.Seq, "err", err)
 		}
 	}
-	s.history.set(repair(b.messages))
+	s.log.next = b.seq + 1
+	if len(records) > 0 {
+		s.log.header = nil
+	}
+	b.setHistory()
 	for _, m := range s.history.messages {
 		for _, id := range callsOf(m) {
 			s.ids.mark(id)
 		}
 	}
-	s.log.next = b.seq + 1
-	if len(records) > 0 {
-		s.log.header = nil
-	}
 	b.closeRun()
 	return s, nil
+}
+
+// setHistory takes the messages that were read, made valid. What that added is
+// stored, so that it is the same at every later start.
+func (b *rebuild) setHistory() {
+	h, valid := &b.s.history, repair(b.messages)
+	whole := min(len(b.messages), len(valid))
+	if !reflect.DeepEqual(valid[:whole], b.messages) {
+		h.replace(valid)
+		return
+	}
+	h.set(valid[:whole:whole])
+	for _, m := range valid[whole:] {
+		h.add(m)
+	}
 }
 
 // rebuild is a session while its records are read.
