@@ -258,8 +258,12 @@ func (x *exchange) post(body []byte) error {
 	return x.outcome(err)
 }
 
+// outcome tells a response, of any status, from the lack of one. The library
+// makes an error of a refusal, whose body we read ourselves; a redirect that was
+// not followed is a response and an error.
 func (x *exchange) outcome(err error) error {
-	if x.res != nil {
+	var redirect *redirectError
+	if x.res != nil && !errors.As(err, &redirect) {
 		return nil
 	}
 	if err == nil {

@@ -13,7 +13,7 @@ var overflows = compileAll(
 	// OpenAI, vLLM, DeepSeek, OpenRouter: "This model's maximum context length is 8192 tokens".
 	`maximum context length (?:is|of) ([\d,]+)`,
 	// llama.cpp.
-	`exceeds? the available context size \(?([\d,]+)?`,
+	`exceeds? the available context size(?: \(?([\d,]+))?`,
 	// LM Studio.
 	`context length of only ([\d,]+)`,
 	`context the overflows`,
@@ -25,7 +25,7 @@ var overflows = compileAll(
 	// xAI.
 	`maximum prompt length is ([\d,]+)`,
 	// Google.
-	`exceeds the maximum number of tokens allowed \(?([\d,]+)?`,
+	`exceeds the maximum number of tokens allowed(?: \(?([\d,]+))?`,
 	// OpenAI's newer models.
 	`input tokens exceed the configured limit of ([\d,]+)`,
 	`input exceeds the context window`,
@@ -35,7 +35,7 @@ var overflows = compileAll(
 	`reduce the length of the messages`,
 	`request too large for model .* limit ([\d,]+)`,
 	// SGLang, TGI and others.
-	`longer than the model's context length \(?([\d,]+)?`,
+	`longer than the model's context length(?: \(?([\d,]+))?`,
 	`must be <= ([\d,]+)\. given`,
 	`(?:input|prompt) (?:is|was) too long`,
 	`context (?:length|window) (?:is |was )?exceeded`,
