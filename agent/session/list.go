@@ -17,8 +17,12 @@ import (
 )
 
 // chunk is how much of a file is read at a time to list it: its head has one
-// description of the session, its tail a later one.
-const chunk = 64 << 10
+// description of the session, its tail a later one. Parts overlap, so that a
+// description that two of them share is found whole.
+const (
+	chunk   = 32 << 10
+	overlap = 16 << 10
+)
 
 // List describes the sessions of a workspace, newest first: those that have a
 // folder in common with it. Without folders it describes all. Files are not
@@ -32,12 +36,13 @@ func (s *Store) List(folders []string) ([]agent.Info, error) {
 		return nil, err
 	}
 	var list []agent.Info
+	buf := make([]byte, chunk+overlap)
 	for _, e := range entries {
 		id, ok := strings.CutSuffix(e.Name(), extension)
 		if !ok || !e.Type().IsRegular() {
 			continue
 		}
-		info, err := describe(filepath.Join(s.dir, e.Name()))
+		info, err := describe(filepath.Join(s.dir, e.Name()), buf)
 		if err != nil || len(folders) > 0 && !share(folders, info.Workspace) {
 			continue // removed meanwhile, or nothing that we wrote
 		}
@@ -54,8 +59,9 @@ func share(a, b []string) bool {
 	return slices.ContainsFunc(a, func(f string) bool { return slices.Contains(b, f) })
 }
 
-// describe finds the newest description of a session in its file.
-func describe(path string) (agent.Info, error) {
+// describe finds the newest description of a session in its file. buf holds a
+// chunk and what it overlaps the next with.
+func describe(path string, buf []byte) (agent.Info, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return agent.Info{}, err
@@ -65,57 +71,48 @@ func describe(path string) (agent.Info, error) {
 	if err != nil {
 		return agent.Info{}, err
 	}
-	info, found := tailInfo(f, st.Size())
+	size := st.Size()
+	tail := read(f, buf, max(0, size-chunk), size)
+	newest := lastTime(tail)
+	info, found := lastInfo(tail)
+	for end := size - chunk; end > 0 && !found; end -= chunk {
+		info, found = lastInfo(read(f, buf, max(0, end-chunk), min(end+overlap, size)))
+	}
 	if !found {
-		info, found = headInfo(f)
+		line, _, _ := bytes.Cut(read(f, buf, 0, min(chunk, size)), []byte("\n"))
+		info, found = infoOf(line, agent.RecordSession)
 	}
 	if !found {
 		return agent.Info{}, errors.New("no description of a session")
 	}
-	if t := lastTime(f, st.Size()); t.After(info.Updated) {
-		info.Updated = t
+	if newest.After(info.Updated) {
+		info.Updated = newest
 	}
 	return info, nil
 }
 
-// headInfo reads the first line.
-func headInfo(f io.ReaderAt) (agent.Info, bool) {
-	buf := make([]byte, chunk)
-	n, _ := f.ReadAt(buf, 0) // short of chunk is an error, and no matter
-	line, _, _ := bytes.Cut(buf[:n], []byte("\n"))
-	return infoOf(line, agent.RecordSession)
+// read reads a part of a file; what is missing at its end is no matter here.
+func read(f io.ReaderAt, buf []byte, start, end int64) []byte {
+	n, _ := f.ReadAt(buf[:end-start], start)
+	return buf[:n]
 }
 
-// tailInfo looks for the last description, from the end of the file.
-func tailInfo(f io.ReaderAt, size int64) (agent.Info, bool) {
-	mark := []byte("\n" + `{"type":"` + agent.RecordInfo + `"`)
-	buf := make([]byte, chunk)
-	// A chunk reaches over what comes after it, so that a line that begins in
-	// one is found whole: descriptions are short.
-	var after []byte
-	for end := size; end > 0; {
-		start := max(0, end-chunk)
-		n, err := f.ReadAt(buf[:end-start], start)
-		if err != nil && err != io.EOF {
+// lastInfo looks for the last description in a part of a file.
+func lastInfo(text []byte) (agent.Info, bool) {
+	for {
+		i := bytes.LastIndex(text, infoMark)
+		if i < 0 {
 			return agent.Info{}, false
 		}
-		text := append(slices.Clone(buf[:n]), after...)
-		for {
-			i := bytes.LastIndex(text, mark)
-			if i < 0 {
-				break
-			}
-			line, _, whole := bytes.Cut(text[i+1:], []byte("\n"))
-			if info, ok := infoOf(line, agent.RecordInfo); ok && whole {
-				return info, true
-			}
-			text = text[:i]
+		line, _, whole := bytes.Cut(text[i+1:], []byte("\n"))
+		if info, ok := infoOf(line, agent.RecordInfo); ok && whole {
+			return info, true
 		}
-		after = slices.Clone(buf[:min(n, chunk/4)])
-		end = start
+		text = text[:i]
 	}
-	return agent.Info{}, false
 }
+
+var infoMark = []byte("\n" + `{"type":"` + agent.RecordInfo + `"`)
 
 func infoOf(line []byte, typ string) (info agent.Info, ok bool) {
 	r, err := parseLine(line)
@@ -125,22 +122,17 @@ func infoOf(line []byte, typ string) (info agent.Info, ok bool) {
 	return info, json.Unmarshal(r.Line, &info) == nil
 }
 
-// lastTime is when the newest event near the end of the file happened.
-func lastTime(f io.ReaderAt, size int64) time.Time {
-	start := max(0, size-chunk)
-	buf := make([]byte, size-start)
-	n, _ := f.ReadAt(buf, start) // a shorter tail will do
-	var newest time.Time
-	for line := range bytes.Lines(buf[:n]) {
-		if bytes.HasPrefix(line, recordPrefix) {
-			continue
-		}
+// lastTime is when the newest event happened that the tail of a file holds.
+func lastTime(text []byte) time.Time {
+	for len(text) > 0 {
+		i := bytes.LastIndexByte(text[:len(text)-1], '\n')
 		var at struct {
 			Time time.Time `json:"time"`
 		}
-		if json.Unmarshal(line, &at) == nil && at.Time.After(newest) {
-			newest = at.Time
+		if line := text[i+1:]; !bytes.HasPrefix(line, recordPrefix) && json.Unmarshal(line, &at) == nil && !at.Time.IsZero() {
+			return at.Time
 		}
+		text = text[:i+1]
 	}
-	return newest
+	return time.Time{}
 }

@@ -307,8 +307,8 @@ func writeForEver(dir string) {
 	} else if f, err = s.Create("s1"); err != nil {
 		panic(err)
 	}
-	text := strings.Repeat("text of some length ", 500)
-	for n := 0; n < 30; n++ {
+	text := strings.Repeat("text of some length ", 100)
+	for n := 0; n < 12; n++ {
 		seq++
 		if err := f.Record(event(seq, text)); err != nil {
 			panic(err)
