@@ -96,6 +96,7 @@ func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([
 		return nil, err
 	}
 	if r.Announce != nil {
+		r.Announce() // rejects have taken effect
 		defer r.Announce()
 	}
 	why := ""
@@ -120,9 +121,6 @@ func (a *Applier) apply(ctx context.Context, set *changeset.Set, batch *changese
 		defer func() { <-a.turn }()
 	case <-ctx.Done():
 		return "cancelled before the editor was asked"
-	}
-	if r.Announce != nil {
-		r.Announce() // rejects of the same call have taken effect
 	}
 	for n := 1; ; n++ {
 		plan, why := a.plan(ctx, set, batch)

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"slices"
 
 	"github.com/agentls/agentls/lspserver/internal/document"
 	"github.com/agentls/agentls/tools/changeset"
@@ -19,6 +20,7 @@ type planned struct {
 // now. What it cannot be asked for is skipped in the batch. The reason is for
 // an empty plan.
 func (a *Applier) plan(ctx context.Context, set *changeset.Set, batch *changeset.Batch) (plan []planned, why string) {
+	waited := false
 	for range 5 {
 		if err := a.Rebaser.Sync(ctx, set); err != nil {
 			return nil, "cancelled before the editor was asked"
@@ -26,23 +28,33 @@ func (a *Applier) plan(ctx context.Context, set *changeset.Set, batch *changeset
 		if !set.Refresh(batch) {
 			return nil, ""
 		}
-		if plan, ok := a.planFiles(ctx, batch); ok {
+		if !waited && a.stale(batch) {
+			// Editors take a moment to reload what a command or a checkout wrote.
+			waited = true
+			a.until(ctx, func() bool { return !a.stale(batch) })
+			continue
+		}
+		if plan, ok := a.planFiles(batch); ok {
 			return plan, ""
 		}
 	}
 	return nil, "the document keeps changing: accept again"
 }
 
+func (a *Applier) stale(batch *changeset.Batch) bool {
+	return slices.ContainsFunc(batch.Files, func(f changeset.FileEdit) bool {
+		_, disk := a.Docs.Disk(f.Document())
+		return disk == document.Stale
+	})
+}
+
 // planFiles is false where a document is not what the batch was made for.
-func (a *Applier) planFiles(ctx context.Context, batch *changeset.Batch) (plan []planned, ok bool) {
+func (a *Applier) planFiles(batch *changeset.Batch) (plan []planned, ok bool) {
 	for _, f := range batch.Files {
 		path := f.Document()
 		snap, disk := a.Docs.Disk(path)
 		switch {
 		case disk == document.Stale:
-			if a.until(ctx, func() bool { _, d := a.Docs.Disk(path); return d != document.Stale }) {
-				return nil, false
-			}
 			batch.Skip(f.FileID, a.Display(path)+" changed on disk and the editor still has the old text: reload it there, then accept again")
 			continue
 		case disk != document.NotOpen && snap.Doc.String() != f.Base:
