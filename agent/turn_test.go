@@ -175,8 +175,7 @@ func TestMaxSeconds(t *testing.T) {
 func TestSteer(t *testing.T) {
 	model := newScript(t, calls("read_file"), say("done"), say("done too"))
 	var r *Run
-	var b *bench
-	b = newBench(t, model, withTools(reader(func(context.Context, Call) Result {
+	b := newBench(t, model, withTools(reader(func(context.Context, Call) Result {
 		delivered, err := r.Steer("and b.go")
 		want(t, "delivered", delivered, "next-turn")
 		want(t, "error", err, nil)
