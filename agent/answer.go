@@ -2,8 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -66,8 +64,7 @@ func (a *answer) attempt() (err error) {
 	r := a.run
 	defer func() {
 		if p := recover(); p != nil {
-			r.s.logger.Error("panic in a model adapter", "run", r.id, "panic", p, "stack", string(debug.Stack()))
-			err = &llm.Error{Class: llm.Internal, Message: fmt.Sprintf("internal error in the model's adapter, please report it: %v", p)}
+			err = r.panicked("the model's adapter", p)
 		}
 	}()
 	done := false

@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -48,6 +47,7 @@ func (r *Run) runCalls(a *answer) {
 	for i, use := range a.calls {
 		calls[i] = r.prepare(use)
 	}
+	r.batch = calls
 	refuseCut(calls, a.stop)
 	for _, c := range calls {
 		r.emit(c.event(r, StatusPending))
@@ -102,8 +102,7 @@ func changes(k Kind) bool {
 func (r *Run) planOf(tool Tool, input json.RawMessage) (plan Plan, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.s.logger.Error("panic in a tool's plan", "run", r.id, "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("the tool failed inside: %v", p)
+			err = r.panicked("the plan of a tool", p)
 		}
 	}()
 	return tool.Plan(input)
@@ -198,8 +197,7 @@ func (r *Run) launch(c *toolCall, back chan<- returned) bool {
 		defer func() { back <- ret }() // there is room for each
 		defer func() {
 			if p := recover(); p != nil {
-				r.s.logger.Error("panic in a tool", "run", r.id, "tool", c.name, "panic", p, "stack", string(debug.Stack()))
-				ret.result = Failed(fmt.Sprintf("the tool failed inside: %v", p))
+				ret.result = Failed(r.panicked("the tool "+c.name, p).Message)
 			}
 		}()
 		ret.result = c.tool.Run(r.ctx, call)
@@ -210,11 +208,15 @@ func (r *Run) launch(c *toolCall, back chan<- returned) bool {
 // emitFrom sends an event of a call; live output may be missing after a
 // cancel, what it tells of the proposal or of a question may not.
 func (r *Run) emitFrom(s *scope, ev Event) {
-	ctx := r.s.life
+	var err error
 	if _, ok := ev.(ToolOutput); ok {
-		ctx = r.ctx
+		err = r.s.log.emit(r.ctx, s, ev)
+	} else {
+		err = r.s.log.tell(r.s.life, s, ev)
 	}
-	_ = r.s.log.emit(ctx, s, ev)
+	if err != nil {
+		r.s.logger.Debug("event of a call dropped", "run", r.id, "type", ev.eventType(), "err", err)
+	}
 }
 
 // judgeResult fills in what a tool left open. A tool that returned after a

@@ -196,3 +196,24 @@ func TestCloseGivesUp(t *testing.T) {
 		close(release)
 	})
 }
+
+// The close of a session does not wait for a client that does not read: what
+// it did not take is stored.
+func TestCloseDoesNotWaitForTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newScript(t, hangs("hm")))
+		r := b.start(ask("go"))
+		b.tape.await(t, isText)
+		b.tape.mu.Lock()
+		b.tape.full = make(chan struct{})
+		b.tape.mu.Unlock()
+		begin := time.Now()
+		b.close()
+		want(t, "took", time.Since(begin), 0)
+		want(t, "stop reason", r.Result().StopReason, StopCancelled)
+		checkEvents(t, decodeAll(t, b.tape.records()))
+		n := len(b.tape.events())
+		b.Emit(Notice{Code: "late"})
+		want(t, "events after the close", len(b.tape.events()), n)
+	})
+}

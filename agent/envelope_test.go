@@ -54,7 +54,7 @@ func TestEnvelopeRoundTrip(t *testing.T) {
 func TestEnvelopeForm(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.FixedZone("", 3600))
 	for want, e := range map[string]Envelope{
-		`{"sessionId":"s","runId":"r","seq":5,"time":"2026-01-02T02:04:05.6Z","type":"text","messageId":"m","delta":"<&>"}`:   {"s", "r", 5, at, TextDelta{"m", "<&>"}},
+		`{"sessionId":"s","runId":"r","seq":5,"time":"2026-01-02T02:04:05.6Z","type":"text","messageId":"m","delta":"<&>"}`:    {"s", "r", 5, at, TextDelta{"m", "<&>"}},
 		`{"sessionId":"s","seq":6,"time":"2026-01-02T02:04:05.6Z","type":"notice","severity":"info","code":"c","message":"<"}`: {"s", "", 6, at, Notice{"info", "c", "<"}},
 	} {
 		raw, err := e.AppendJSON(nil)

@@ -95,13 +95,15 @@ type eventLog struct {
 	backlog []line // what the recorder did not take yet
 	waiting int    // bytes of the backlog
 	failing bool   // the recorder did not take the last line
-	lost    bool   // the backlog was given up, or the log is shut
+	lost    bool   // the backlog was given up
+	closed  bool   // nothing comes any more
 	notice  *Notice
 }
 
-var errScopeClosed = errors.New("the run or call that sends this event is over")
+var errOver = errors.New("the run, call or session that sends this event is over")
 
-// emit logs an event of a scope, waiting for room until ctx ends.
+// emit logs an event that may be missing when ctx ends before there is room for
+// it.
 func (l *eventLog) emit(ctx context.Context, s *scope, ev Event) error {
 	if l.sink != nil {
 		// A sink that is gone for another reason than ctx is no reason not to store.
@@ -112,12 +114,21 @@ func (l *eventLog) emit(ctx context.Context, s *scope, ev Event) error {
 	return l.add(s, ev)
 }
 
+// tell logs an event that must not be missing: it waits for room as long as the
+// session lives, and then goes without.
+func (l *eventLog) tell(life context.Context, s *scope, ev Event) error {
+	if l.sink != nil {
+		_ = l.sink.Wait(life) // there is nothing to wait for any more
+	}
+	return l.add(s, ev)
+}
+
 // add logs an event without waiting for room.
 func (l *eventLog) add(s *scope, ev Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.over() {
-		return errScopeClosed
+	if s.over() || l.closed {
+		return errOver
 	}
 	if l.join(s, ev) {
 		return nil
@@ -131,11 +142,12 @@ func (l *eventLog) add(s *scope, ev Event) error {
 // and not yet sent: who reads it may go on from there.
 func (l *eventLog) end(life context.Context, s *scope, ev RunEnded, before func()) {
 	if l.sink != nil {
-		_ = l.sink.Wait(life) // a sink that is gone has nothing to wait for
+		_ = l.sink.Wait(life) // as tell
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.over() {
+	if s.over() || l.closed {
+		before()
 		return
 	}
 	l.flush()
@@ -191,7 +203,9 @@ func (l *eventLog) join(s *scope, ev Event) bool {
 func (l *eventLog) drained() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flush()
+	if !l.closed {
+		l.flush()
+	}
 }
 
 // restore logs an event that is stored and not sent.
@@ -252,6 +266,9 @@ func (l *eventLog) record(typ string, v any) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return errOver
+	}
 	l.store(line{json: raw})
 	l.tellStorage()
 	return nil
@@ -261,7 +278,7 @@ func (l *eventLog) record(typ string, v any) error {
 func (l *eventLog) describe(raw []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.header != nil {
+	if l.header != nil || l.closed {
 		return // the first line will say it
 	}
 	l.store(line{json: raw})
@@ -358,15 +375,17 @@ func (l *eventLog) events(from int64) ([]json.RawMessage, int64, error) {
 	return append(stored, tail...), next, nil
 }
 
-// shut ends the log; later events are not stored.
+// shut ends the log: what is not stored is not sent either.
 func (l *eventLog) shut() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flush()
-	if l.recorder == nil || l.lost {
+	if l.closed {
 		return nil
 	}
-	err := l.drainBacklog()
-	l.lost = true
-	return errors.Join(err, l.recorder.Close())
+	l.flush()
+	l.closed = true
+	if l.recorder == nil {
+		return nil
+	}
+	return errors.Join(l.drainBacklog(), l.recorder.Close())
 }

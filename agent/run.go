@@ -73,10 +73,11 @@ type Run struct {
 	tools    *toolset
 	guard    loopGuard
 	usage    usageSum
-	messages int    // answers begun, for their ids
-	text     string // the last that the model said
-	nudged   bool   // an empty answer was asked for again
-	trimmed  bool   // the history was cut for the request at hand
+	batch    []*toolCall // the calls of the last answer
+	messages int         // answers begun, for their ids
+	text     string      // the last that the model said
+	nudged   bool        // an empty answer was asked for again
+	trimmed  bool        // the history was cut for the request at hand
 }
 
 func newRun(s *Session, req Request) *Run {
@@ -161,16 +162,22 @@ func (r *Run) main() {
 func (r *Run) guarded() (end ending) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.s.logger.Error("panic in a run", "run", r.id, "panic", p, "stack", string(debug.Stack()))
-			end = failure(&llm.Error{Class: llm.Internal, Message: fmt.Sprintf("internal error, please report it: %v", p)})
+			end = failure(r.panicked("a run", p))
 		}
 	}()
 	return r.work()
 }
 
+// panicked logs a panic and makes the error that the user is told.
+func (r *Run) panicked(where string, p any) *llm.Error {
+	r.s.logger.Error("panic in "+where, "run", r.id, "panic", p, "stack", string(debug.Stack()))
+	return &llm.Error{Class: llm.Internal, Message: fmt.Sprintf("internal error in %s, please report it: %v", where, p)}
+}
+
 // finish leaves a valid history, sends the run's last event and sets the result.
 func (r *Run) finish(end ending) {
 	s := r.s
+	r.closeBatch()
 	s.history.settle(stoppedResult(end.reason))
 	s.history.close()
 	r.keepSteers(r.mail.close(), end.reason)
@@ -185,6 +192,16 @@ func (r *Run) finish(end ending) {
 	last := RunEnded{StopReason: end.reason, Usage: r.result.Usage, Error: end.err}
 	s.log.end(s.life, r.scope, last, func() { s.release(r, r.result) })
 	s.describe()
+}
+
+// closeBatch closes calls that a panic left open.
+func (r *Run) closeBatch() {
+	for _, c := range r.batch {
+		if !c.over {
+			r.s.log.close(c.scope)
+			r.tell(ToolCall{ToolCallID: c.use.ID, Name: c.name, Kind: c.plan.Kind, Title: c.plan.Title, Status: StatusFailed, Reason: "internal error"})
+		}
+	}
 }
 
 // keepSteers sees to prompts that no request took: the next run takes them,
@@ -206,12 +223,12 @@ func (r *Run) keepSteers(steers []string, why StopReason) {
 
 // emit sends an event that nobody misses after a cancel.
 func (r *Run) emit(ev Event) {
-	_ = r.s.log.emit(r.ctx, r.scope, ev)
+	_ = r.s.log.emit(r.ctx, r.scope, ev) // the run looks at ctx itself
 }
 
 // tell sends an event that must not be missing.
 func (r *Run) tell(ev Event) {
-	_ = r.s.log.emit(r.s.life, r.scope, ev)
+	_ = r.s.log.tell(r.s.life, r.scope, ev) // but a closed session takes none
 }
 
 // release ends a run's hold on its session.

@@ -213,7 +213,7 @@ func TestPanics(t *testing.T) {
 			}
 			b := newBench(t, newScript(t, first, say("done")), withTools(c.tool), c.o)
 			r := b.start(ask("go"))
-			<-r.Done()
+			b.end(r)
 			want(t, "stop reason", r.Result().StopReason, c.stop)
 			want(t, "ends", len(find[RunEnded](b.tape.events())), 1)
 			if c.stop == StopError {

@@ -237,8 +237,7 @@ func (s *Session) describe() {
 
 // Emit sends an event that belongs to no run: what a review did.
 func (s *Session) Emit(ev Event) {
-	// Only the end of the session's life stops it from going out.
-	if err := s.log.emit(s.life, nil, ev); err != nil {
+	if err := s.log.tell(s.life, nil, ev); err != nil {
 		s.logger.Debug("event of a closed session", "err", err)
 		return
 	}
@@ -290,7 +289,8 @@ func (s *Session) Start(req Request) (*Run, error) {
 }
 
 // Close cancels the run under way and waits for it, and for tools that did not
-// return in time, as long as ctx allows. Then it closes the recorder.
+// return in time, as long as ctx allows; it does not wait for the client. Then
+// it closes the recorder.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	run := s.active
@@ -300,9 +300,8 @@ func (s *Session) Close(ctx context.Context) error {
 		run.Cancel()
 		run.Go() // one that was never begun has its end too
 	}
-	err := s.settle(ctx, run)
 	s.leave()
-	return errors.Join(err, s.log.shut())
+	return errors.Join(s.settle(ctx, run), s.log.shut())
 }
 
 // settle waits for what runs.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/agentls/agentls/agent/llm"
 )
@@ -36,10 +37,7 @@ func (r *Run) work() ending {
 // the history.
 func (r *Run) open() (ending, bool) {
 	s := r.s
-	model, err := s.o.Resolve(r.ctx, r.req.Model)
-	if err == nil {
-		r.model = model
-	}
+	err := r.resolve()
 	r.usage.window = r.model.ContextWindow
 	prompt := promptText(r.req.Prompt)
 	s.mu.Lock()
@@ -47,6 +45,7 @@ func (r *Run) open() (ending, bool) {
 	if s.info.Title == "" {
 		s.info.Title = r.title
 	}
+	s.info.Updated = time.Now().UTC()
 	s.mu.Unlock()
 	shown := r.req.Model
 	if r.model.ID != "" {
@@ -68,6 +67,20 @@ func (r *Run) open() (ending, bool) {
 		r.emit(Notice{Severity: "warning", Code: "budget", Message: "the price of " + r.model.ID + " is not known: maxCost cannot be held"})
 	}
 	return ending{}, true
+}
+
+// resolve finds the model.
+func (r *Run) resolve() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = r.panicked("finding the model", p)
+		}
+	}()
+	model, err := r.s.o.Resolve(r.ctx, r.req.Model)
+	if err == nil {
+		r.model = model
+	}
+	return err
 }
 
 // makeSystem asks for the system prompt, which stays the same in a session.

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"iter"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -207,4 +209,41 @@ func TestDropOld(t *testing.T) {
 		want(t, fmt.Sprint(excess), len(dropOld(all, 4, excess)), left)
 	}
 	want(t, "only the live one", len(dropOld(all[4:], 0, 1000)), 3)
+}
+
+// C157: memory does not grow with the turns of a session.
+func TestMemory(t *testing.T) {
+	big := strings.Repeat("0123456789abcdef", 200<<10/16)
+	var at [2]uint64
+	turn := 0
+	m := stream(func(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
+		return func(yield func(llm.Delta, error) bool) {
+			turn++
+			if turn%150 == 0 {
+				runtime.GC()
+				var mem runtime.MemStats
+				runtime.ReadMemStats(&mem)
+				at[turn/150-1] = mem.HeapAlloc
+			}
+			if turn == 300 {
+				yield(done(llm.StopEnd, llm.Text{Text: "ok"}), nil)
+				return
+			}
+			c := done(llm.StopEnd, llm.ToolUse{ID: "c", Name: "read_file", Input: fmt.Appendf(nil, `{"path":"/%d"}`, turn)})
+			c.Usage = nil
+			yield(c, nil)
+		}
+	})
+	s := New(Options{ID: "s", Recorder: null{}, Sink: null{}, Tools: []Tool{reader(func(_ context.Context, c Call) Result { return Result{Text: string(c.Input) + big} })},
+		Resolve: func(context.Context, string) (ResolvedModel, error) { return ResolvedModel{Model: m, ID: "m"}, nil }})
+	defer func() { _ = s.Close(context.Background()) }()
+	r, err := s.Start(ask("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Go()
+	<-r.Done()
+	if grown := int64(at[1]) - int64(at[0]); at[0] == 0 || grown > 1<<20 {
+		t.Errorf("%d bytes at turn 150, %d more at turn 300", at[0], grown)
+	}
 }
