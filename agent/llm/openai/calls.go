@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"cmp"
 	"crypto/rand"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agent/llm"
@@ -212,6 +214,7 @@ func (s *calls) newID(raw string) string {
 // limit the last call is not whole, whatever it looks like. dropped counts
 // calls that nobody can run for want of a name.
 func (s *calls) finish(cut llm.StopReason) (uses []llm.Part, dropped int) {
+	s.sort()
 	orphans := false // arguments that may be missing in any call that waits
 	for _, c := range s.list {
 		if c.name == "" {
@@ -240,6 +243,13 @@ func (s *calls) finish(cut llm.StopReason) (uses []llm.Part, dropped int) {
 		uses = append(uses, use)
 	}
 	return uses, dropped
+}
+
+// sort puts calls in the order of their index, where all have one.
+func (s *calls) sort() {
+	if !slices.ContainsFunc(s.list, func(c *call) bool { return !c.hasIndex }) {
+		slices.SortStableFunc(s.list, func(a, b *call) int { return cmp.Compare(a.index, b.index) })
+	}
 }
 
 // incomplete says why a call is not to be trusted even if its arguments parse,
