@@ -138,14 +138,6 @@ func parseMessage(raw json.RawMessage) (Message, error) {
 	for _, c := range wire.ToolCalls {
 		m.ToolCalls = append(m.ToolCalls, ToolCall{c.ID, c.Function.Name, c.Function.Arguments})
 	}
-	// A null content leaves RawMessage nil with some decoders: look again.
-	if !m.HasContent {
-		var keys map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &keys); err != nil {
-			return Message{}, err
-		}
-		_, m.HasContent = keys["content"]
-	}
 	text, err := contentText(wire.Content)
 	m.Content = text
 	return m, err
