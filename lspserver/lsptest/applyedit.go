@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -399,4 +401,47 @@ func (e *Editor) editDocument(op operation) error {
 		return err
 	}
 	return e.didChange(doc, op.Edits)
+}
+
+// describeEdit writes a workspace edit down, a line an operation:
+//
+//	create src/a.go
+//	edit a.go@3 0:0-0:5 "text"    the version, - for null
+//	rename a.go b.go
+func (e *Editor) describeEdit(raw json.RawMessage) (string, error) {
+	w, err := e.parseEdit(raw)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, op := range w.operations {
+		switch op.Kind {
+		case "create", "delete":
+			fmt.Fprintf(&b, "%s %s\n", op.Kind, e.shorten(op.URI))
+		case "rename":
+			fmt.Fprintf(&b, "rename %s %s\n", e.shorten(op.OldURI), e.shorten(op.NewURI))
+		default:
+			name := e.shorten(op.TextDocument.URI)
+			switch v := op.TextDocument.Version; {
+			case w.changesOnly:
+			case v == nil:
+				name += "@-"
+			default:
+				name += "@" + strconv.Itoa(*v)
+			}
+			for _, edit := range op.Edits {
+				fmt.Fprintf(&b, "edit %s %s %q\n", name, edit.Range, edit.NewText)
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// shorten names a file relative to the first folder.
+func (e *Editor) shorten(uri string) string {
+	path := pathOf(uri)
+	if rel, err := filepath.Rel(e.opts.Folders[0], path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return uri
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -78,19 +77,6 @@ func offsetOf(s string, p Position, encoding string) (int, error) {
 		return 0, fmt.Errorf("%s is inside a character", p)
 	}
 	return at, nil
-}
-
-// positionOf converts an offset.
-func positionOf(s string, offset int, encoding string) Position {
-	starts := lineStarts(s)
-	line := sort.SearchInts(starts, offset+1) - 1
-	units := 0
-	for i := starts[line]; i < offset; {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		units += width(r, size, encoding)
-		i += size
-	}
-	return Position{line, units}
 }
 
 // applyEdits changes a text as LSP says: all ranges are those of the text as

@@ -17,11 +17,10 @@ type follower struct {
 
 // runSeen is what is known of a run.
 type runSeen struct {
-	session  string
-	events   int
-	ended    int
-	calls    map[string]string // status by tool call
-	revision int64
+	session string
+	events  int
+	ended   int
+	calls   map[string]string // status by tool call
 }
 
 func (f *follower) init() {

@@ -17,7 +17,10 @@ type record struct {
 	mu sync.Mutex
 	// changed is closed and replaced whenever something below, or a document,
 	// changes.
-	changed  chan struct{}
+	changed chan struct{}
+	// news counts what the server did by itself, and changes of documents:
+	// what a test does to find out whether something holds is none.
+	news     int
 	frames   []Frame
 	breaches []string
 	lastID   int
@@ -49,6 +52,7 @@ func (r *record) touch() {
 func (r *record) poke() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.news++
 	r.touch()
 }
 
@@ -56,6 +60,9 @@ func (r *record) add(f Frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.frames = append(r.frames, f)
+	if f.FromServer && f.Method != "" {
+		r.news++
+	}
 	if f.FromServer && f.Method == "agent/event" {
 		r.follow.event(f, r.breachLocked)
 	}
@@ -181,6 +188,38 @@ func (e *Editor) Await(what string, ok func() bool) {
 		}
 	}
 }
+
+// awaitOr is Await for a condition that asks the server, and leaves it to the
+// caller to fail.
+func (e *Editor) awaitOr(ok func() bool) {
+	deadline := e.expired()
+	for {
+		before, _, ended := e.record.state()
+		if ok() || ended {
+			return
+		}
+		for {
+			now, changed, ended := e.record.state()
+			if now != before || ended {
+				break
+			}
+			select {
+			case <-changed:
+			case <-deadline:
+				return
+			}
+		}
+	}
+}
+
+func (r *record) state() (news int, changed <-chan struct{}, ended bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.news, r.changed, r.ended
+}
+
+// expired is closed, or gets a value, when a wait has been too long.
+func (e *Editor) expired() <-chan time.Time { return time.After(e.opts.Deadline) }
 
 // Event is an agent/event as it was sent.
 type Event struct {
