@@ -254,9 +254,13 @@ func (r *Run) finishCall(c *toolCall, res Result) {
 	r.tell(ev)
 }
 
-// event is a call as it stands; each one tells all that is known of it.
+// event is a call as it stands. Its input, which may be a whole file, comes
+// when it is known and once more at the end, for who was not there before.
 func (c *toolCall) event(r *Run, status Status) ToolCall {
-	ev := ToolCall{ToolCallID: c.use.ID, Name: c.name, Kind: c.plan.Kind, Title: c.plan.Title, Status: status, Input: c.input}
+	ev := ToolCall{ToolCallID: c.use.ID, Name: c.name, Kind: c.plan.Kind, Title: c.plan.Title, Status: status}
+	if status != StatusRunning {
+		ev.Input = c.input
+	}
 	if r.s.o.Locate != nil && len(c.plan.Locations) > 0 {
 		ev.Locations = r.s.o.Locate(c.plan.Locations)
 	}

@@ -24,7 +24,17 @@ func Restore(o Options, records []Record) (*Session, error) {
 	}
 	s := New(o)
 	b := rebuild{s: s}
-	for _, r := range records {
+	last := 0 // where the last run begins
+	for i, r := range records {
+		if r.Type == (RunStarted{}).eventType() {
+			last = i
+		}
+	}
+	for i, r := range records {
+		if i < last && !keptOfOldRuns[r.Type] && r.Seq > 0 {
+			b.seq = max(b.seq, r.Seq)
+			continue
+		}
 		if err := b.take(r); err != nil {
 			s.logger.Warn("record not understood", "session", o.ID, "type", r.Type, "seq", r.Seq, "err", err)
 		}
@@ -41,6 +51,14 @@ func Restore(o Options, records []Record) (*Session, error) {
 	}
 	b.closeRun()
 	return s, nil
+}
+
+// keptOfOldRuns are the events that matter of a run that is over: most are
+// deltas, and need not be decoded.
+var keptOfOldRuns = map[string]bool{
+	RunStarted{}.eventType(): true,
+	RunEnded{}.eventType():   true,
+	ToolCall{}.eventType():   true,
 }
 
 // setHistory takes the messages that were read, made valid. What that added is

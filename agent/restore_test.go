@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -169,6 +171,44 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// Whatever is left of a history, repair makes one that a strict server takes,
+// and leaves one alone that is.
+func TestRepairAnything(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		var in []llm.Message
+		id := 0
+		for range rng.IntN(8) {
+			m := llm.Message{Role: llm.Assistant}
+			if rng.IntN(2) == 0 {
+				m.Role = llm.User
+			}
+			for range 1 + rng.IntN(3) {
+				switch {
+				case rng.IntN(3) == 0:
+					m.Parts = append(m.Parts, llm.Text{Text: "t"})
+				case m.Role == llm.Assistant:
+					id++
+					m.Parts = append(m.Parts, llm.ToolUse{ID: fmt.Sprint(id), Name: "f", Input: []byte("{}")})
+				default:
+					m.Parts = append(m.Parts, llm.ToolResult{ToolUseID: fmt.Sprint(rng.IntN(id + 1)), Text: "r"})
+				}
+			}
+			in = append(in, m)
+		}
+		got := repair(in)
+		again := repair(got)
+		if outline(got) != outline(again) {
+			t.Fatalf("%s became %s, then %s", outline(in), outline(got), outline(again))
+		}
+		prompt := llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{Text: "p"}}}
+		checkRequest(t, llm.Request{Messages: append(got, prompt)})
+		if t.Failed() {
+			t.Fatalf("%s became %s", outline(in), outline(got))
+		}
+	}
+}
+
 // outline is a history in a few letters: t is text, an id a call or a result,
 // and ! a result that says that it is lost.
 func outline(messages []llm.Message) string {
@@ -210,4 +250,48 @@ func TestMessagesAreStoredWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "message", fmt.Sprintf("%#v", b.messages[0]), fmt.Sprintf("%#v", m))
+}
+
+// C158: what a newer version wrote is passed over, and so is what is not ours.
+func TestRestoreOfUnknownRecords(t *testing.T) {
+	model := newScript(t, calls("read_file"), say("one"), say("two"))
+	b := newBench(t, model, withTools(reader(nil)))
+	b.run(ask("go"))
+	var lines []Record
+	for _, r := range b.tape.records() {
+		lines = append(lines, r,
+			Record{Type: "_hologram", Line: []byte(`{"type":"_hologram","x":[]}`)},
+			Record{Type: "_message", Line: []byte(`{"type":"_message","role":"robot","parts":[{"text":{"text":"x"}}]}`)},
+			Record{Type: "_message", Line: []byte(`{"type":"_message","role":7}`)},
+			Record{Type: "_info", Line: []byte(`{"type":"_info","runs":"many"}`)})
+	}
+	seq := int64(len(decodeAll(t, lines)))
+	lines = append(lines, Record{Type: "hologram", Seq: seq + 1, Line: fmt.Appendf(nil, `{"sessionId":"s1","seq":%d,"time":"2026-01-02T02:04:05Z","type":"hologram"}`, seq+1)})
+	next := b.restored(lines)
+	want(t, "title", next.Info().Title, "go")
+	next.run(ask("on"))
+	want(t, "first seq", next.tape.events()[0].Seq, seq+2)
+}
+
+func BenchmarkRestore(b *testing.B) {
+	model := newScript(b, calls("read_file"), say("a few words and some more of them"), calls(`read_file {"path":"b"}`), say("done"))
+	model.grows = false
+	s := newBench(b, model, withTools(reader(nil)))
+	for range 5 {
+		s.run(ask("go"))
+	}
+	var lines []Record
+	for range 1000 {
+		lines = append(lines, s.tape.records()...)
+	}
+	b.ReportMetric(float64(len(lines)), "lines")
+	o := s.o
+	o.Recorder, o.Sink = null{}, null{}
+	for b.Loop() {
+		restored, err := Restore(o, lines)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = restored.Close(context.Background())
+	}
 }

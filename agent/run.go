@@ -76,6 +76,7 @@ type Run struct {
 	batch    []*toolCall // the calls of the last answer
 	messages int         // answers begun, for their ids
 	text     string      // the last that the model said
+	steered  []string    // what the next request tells of steers
 	nudged   bool        // an empty answer was asked for again
 	trimmed  bool        // the history was cut for the request at hand
 }

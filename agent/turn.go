@@ -106,6 +106,10 @@ func (r *Run) putPrompt() {
 	h.say(strings.ToValidUTF8(r.req.Context, "\ufffd"))
 	h.say(modeNote[r.req.Mode])
 	r.hear()
+	r.steered, r.s.carried = r.s.carried, nil
+	for _, text := range r.steered {
+		h.say(text)
+	}
 	for _, p := range r.req.Prompt {
 		if t, ok := p.(llm.Text); ok {
 			p = llm.Text{Text: strings.ToValidUTF8(t.Text, "\ufffd")}
@@ -135,17 +139,17 @@ func (r *Run) turn() (*answer, error) {
 	if r.usage.turns > 1 {
 		r.hear()
 	}
-	steers := append(s.carried, r.mail.take()...)
-	s.carried = nil
-	for _, text := range steers {
+	for _, text := range r.mail.take() {
 		s.history.say(text)
+		r.steered = append(r.steered, text)
 	}
 	r.trimmed = false
 	r.makeRoom()
 	r.emit(TurnStarted{Turn: r.usage.turns})
-	for _, text := range steers {
+	for _, text := range r.steered {
 		r.tell(Steered{Prompt: text})
 	}
+	r.steered = nil
 	r.messages++
 	a := &answer{run: r, id: fmt.Sprintf("%s_%d", strings.TrimPrefix(r.id, "run_"), r.messages)}
 	if err := a.ask(); err != nil {

@@ -254,7 +254,7 @@ func TestSteersThatCameTooLate(t *testing.T) {
 		if stop == StopCancelled {
 			want(t, "next prompt", seen, "go on")
 		} else {
-			want(t, "next prompt", seen, "go on|in blue")
+			want(t, "next prompt", seen, "in blue|go on")
 		}
 	}
 }
