@@ -235,11 +235,11 @@ func Decode(b []byte, enc Encoding) string {
 			b = text
 		}
 	}
-	return readable(strings.TrimPrefix(string(b), bom))
+	return Readable(strings.TrimPrefix(string(b), bom))
 }
 
-// readable shows the bytes that are no UTF-8, and NULs, as escapes.
-func readable(s string) string {
+// Readable shows the bytes that are no UTF-8, and NULs, as escapes.
+func Readable(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
 	}

@@ -88,7 +88,7 @@ func (w *Workspace) Lines(ctx context.Context, path string, first, limit, maxByt
 func (w *Workspace) shown(path string, p Page) (Page, error) {
 	switch p.Encoding {
 	case UTF16LE, UTF16BE, UTF32LE, UTF32BE, LikeUTF16LE, LikeUTF16BE:
-		p.Text = readable(p.Text)
+		p.Text = Readable(p.Text)
 		return p, nil
 	case UTF8:
 		if p.Encoding = Detect([]byte(p.Text), !p.Cut); p.Encoding == Binary {
@@ -195,7 +195,7 @@ func (s *scanner) line(b *bytes.Buffer, limit int) (more bool, err error) {
 		if err != nil {
 			return more, err
 		}
-		n := lineEnd(chunk)
+		n := LineEnd(chunk)
 		take := n
 		if n < 0 {
 			take = len(chunk)
@@ -224,9 +224,9 @@ func (s *scanner) line(b *bytes.Buffer, limit int) (more bool, err error) {
 	}
 }
 
-// lineEnd is the length of the first line of b with its end, -1 if it has
+// LineEnd is the length of the first line of b with its end, -1 if it has
 // none. It looks at little more than the line: b may hold many.
-func lineEnd(b []byte) int {
+func LineEnd(b []byte) int {
 	for window := 256; ; window *= 4 {
 		seen := b[:min(window, len(b))]
 		lf := bytes.IndexByte(seen, '\n')

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -13,8 +14,18 @@ import (
 // Buffer is the text of a path that is open in the editor.
 func (w *Workspace) Buffer(path string) (string, bool) { return w.overlay.Buffer(path) }
 
-// Buffers are the paths that are open in the editor, in the workspace or not.
-func (w *Workspace) Buffers() []string { return w.overlay.Buffers() }
+// Buffers are the paths of all documents that the editor holds and that lie in
+// the workspace, in order.
+func (w *Workspace) Buffers() []string {
+	var list []string
+	for _, path := range w.overlay.Buffers() {
+		if w.folderOf(path) != nil {
+			list = append(list, path)
+		}
+	}
+	slices.SortFunc(list, Compare)
+	return list
+}
 
 // ReadFile is the bytes of a file on disk, *TooLargeError if they are more
 // than limit.

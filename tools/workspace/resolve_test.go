@@ -122,7 +122,9 @@ func TestSeveralFolders(t *testing.T) {
 func TestFoldersChange(t *testing.T) {
 	top := tempDir(t)
 	files(t, top, map[string]string{"1/app/a": "1", "2/app/a": "2", "3/app/a": "3"})
-	dir := func(n string) workspace.Folder { return workspace.Folder{Name: "app", Path: filepath.Join(top, n, "app")} }
+	dir := func(n string) workspace.Folder {
+		return workspace.Folder{Name: "app", Path: filepath.Join(top, n, "app")}
+	}
 	w, err := workspace.Open([]workspace.Folder{dir("1"), dir("2")}, nil)
 	if err != nil {
 		t.Fatal(err)

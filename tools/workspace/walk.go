@@ -191,6 +191,9 @@ func (w *Workspace) ReadDir(ctx context.Context, path string) ([]Entry, error) {
 	s := w.rules().of(path)
 	entries := make([]Entry, 0, len(list))
 	for _, d := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		p := filepath.Join(path, d.Name())
 		entries = append(entries, Entry{p, d.Name(), d.Type(), s.decide(p, d.IsDir())})
 	}
@@ -206,6 +209,15 @@ func holds(list []fs.DirEntry, name string) bool {
 // pseudo says whether a folder holds a view of the running system.
 func pseudo(path string) bool {
 	return runtime.GOOS != "windows" && (path == "/proc" || path == "/sys" || path == "/dev" || path == "/run")
+}
+
+// Rel is where a path lies at or below another, slash-separated, "." at it; ok
+// is false where it lies elsewhere.
+func Rel(dir, path string) (rel string, ok bool) {
+	if !within(path, dir) {
+		return "", false
+	}
+	return relSlash(dir, path), true
 }
 
 // Compare orders paths, or relative ones, as a walk meets them: part by part.

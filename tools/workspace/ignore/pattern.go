@@ -17,6 +17,8 @@ type pattern struct {
 	literal string
 	suffix  string
 	tokens  []token
+	// must stands in whatever the tokens match: the longest plain text in them.
+	must string
 }
 
 // token matches a part of a path.
@@ -75,7 +77,24 @@ func compile(s string, fold bool) (p pattern, ok bool) {
 		p.literal = lower(p.literal)
 	}
 	p.tokens, ok = tokens(s[plain:], fold)
+	p.must = longest(p.tokens)
 	return p, ok
+}
+
+// longest is the longest run of plain bytes among tokens. A **/ may match
+// nothing, with its slash.
+func longest(tokens []token) string {
+	var best, run []byte
+	for i, t := range tokens {
+		if t.kind != char || i > 1 && tokens[i-2].kind == optional {
+			run = run[:0]
+			continue
+		}
+		if run = append(run, t.char); len(run) > len(best) {
+			best = append(best[:0], run...)
+		}
+	}
+	return string(best)
 }
 
 // match takes a path and its last part.
@@ -91,7 +110,7 @@ func (p *pattern) match(path, name string) bool {
 		return s == p.literal
 	}
 	rest, ok := strings.CutPrefix(s, p.literal)
-	return ok && run(p.tokens, rest)
+	return ok && strings.Contains(rest, p.must) && run(p.tokens, rest)
 }
 
 // tokens reads a pattern the way git's wildmatch does: stars and sets stop at

@@ -29,8 +29,8 @@ const (
 
 // The bounds of an ignore file; what is beyond them is not read.
 const (
-	MaxSize    = 4 << 20 // bytes
-	maxPattern = 8 << 10 // bytes; no path is longer than that
+	MaxSize    = 1 << 20 // bytes
+	maxPattern = 4 << 10 // bytes; no path is longer than that
 )
 
 // Rules are the patterns of one ignore file.
