@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -34,6 +35,9 @@ func (l *loader) connect(r *Resolved) {
 	l.origins["provider"] = p.origin
 	folded := l.fold(p.name, preset, top)
 	folded.Provider = p.name
+	if rest, ok := strings.CutPrefix(folded.CAFile, "~/"); ok {
+		folded.CAFile = filepath.Join(homeDir(l.env), rest)
+	}
 	r.Connection = folded
 	maps.DeleteFunc(r.origins, func(_, origin string) bool { return origin == "" })
 	r.conn = connection{preset: preset}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // node is a JSON value that knows where it stands in its text.
@@ -56,8 +57,8 @@ func parseJSON(text []byte) (node, *syntaxError) {
 	p.dec.UseNumber()
 	n, err := p.value()
 	if err == nil {
-		if _, more := p.dec.Token(); !errors.Is(more, io.EOF) {
-			err = &syntaxError{p.start(), "there is more after the end of the object"}
+		if at := p.start(); at < len(text) {
+			err = &syntaxError{at, "there is more after the end of the object"}
 		}
 	}
 	return n, err
@@ -86,11 +87,21 @@ func (p *nodeParser) token() (json.Token, int, *syntaxError) {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, at, &syntaxError{max(int(syntax.Offset)-1, 0), syntax.Error()}
+		return nil, at, &syntaxError{p.fault(syntax), syntax.Error()}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, at, &syntaxError{len(p.text), "the text ends too early: a bracket or a quote is not closed"}
 	}
 	return nil, at, &syntaxError{at, err.Error()}
+}
+
+// fault is the offset of the byte that an error is about: the decoder counts
+// it in for some errors and not for others.
+func (p *nodeParser) fault(err *json.SyntaxError) int {
+	at := int(err.Offset)
+	if at < len(p.text) && strings.Contains(err.Error(), "'"+string(p.text[at])+"'") {
+		return at
+	}
+	return min(max(at-1, 0), len(p.text))
 }
 
 func (p *nodeParser) value() (node, *syntaxError) {

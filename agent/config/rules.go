@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ var checks = map[string]func(v any) string{
 	"provider":                oneOf(providerNames()...),
 	"baseURL":                 checkBaseURL,
 	"apiKeyEnv":               checkVariable,
+	"caFile":                  checkPath,
 	"contextWindow":           notNegative,
 	"budget.maxTurns":         notNegative,
 	"budget.maxTokens":        notNegative,
@@ -57,6 +59,13 @@ func checkBaseURL(v any) string {
 	}
 	if _, err := baseurl.Parse(v.(string)); err != nil {
 		return err.Error()
+	}
+	return ""
+}
+
+func checkPath(v any) string {
+	if s := v.(string); s != "" && !filepath.IsAbs(s) && !strings.HasPrefix(s, "~/") {
+		return "has to be an absolute path, or one that begins with ~/"
 	}
 	return ""
 }
