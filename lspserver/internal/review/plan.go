@@ -104,19 +104,11 @@ func (a *Applier) refused(f changeset.FileEdit) string {
 // raced reports whether a document is not the one any more that the plan was
 // made for: the reason of a refusal that is worth another try.
 func (a *Applier) raced(plan []planned) bool {
-	for _, p := range plan {
-		snap, open := a.Docs.Get(p.path)
-		switch {
-		case open && (p.version == nil || *p.version != snap.Version || snap.Doc.String() != p.text):
-			return true
-		case open:
-		case p.version != nil:
-			return true // closed meanwhile
-		default:
-			if d, err := a.Rebaser.source.Base(p.path); err == nil && d.Text != p.text {
-				return true
-			}
+	return slices.ContainsFunc(plan, func(p planned) bool {
+		if snap, open := a.Docs.Get(p.path); open {
+			return p.version != nil && *p.version != snap.Version || snap.Doc.String() != p.text
 		}
-	}
-	return false
+		d, err := a.Rebaser.source.Base(p.path)
+		return p.version != nil || err == nil && d.Text != p.text
+	})
 }

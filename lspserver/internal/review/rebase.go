@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,45 +12,36 @@ import (
 	"github.com/agentls/agentls/tools/changeset"
 )
 
-const (
-	// announceMoved is how long hunks that only moved wait to be announced: a
-	// person types ten characters a second, and an event for each is noise.
-	announceMoved = 150 * time.Millisecond
-	// backlog is how many texts may wait to be merged. Beyond it the newer text
-	// of a file takes the place of the one before.
-	backlog = 64
-)
+// announceMoved is how long hunks that only moved wait to be announced: a
+// person types ten characters a second, and an event for each is noise.
+const announceMoved = 150 * time.Millisecond
 
 // Session is a proposal that follows the documents.
 type Session struct {
 	Set *changeset.Set
-	// Announce tells the client of the proposal as it is now.
+	// Announce tells the client of the proposal as it is now. It may wait for
+	// a client that does not read.
 	Announce func()
 }
 
-// Rebaser keeps proposals in step with the documents while hunks wait. Texts
-// are merged in order on a goroutine of its own, which lives as long as there
-// is something to do, so that reading never waits for a merge; who needs the
-// proposal as it is after everything that was told calls Sync.
+// Rebaser keeps proposals in step with the documents while hunks wait. A text
+// that the editor sends is merged as it is read: proposal and document are
+// never apart, and no older text can come after a newer one. What may take
+// time, files and announcements, is done on a goroutine of its own, which
+// lives as long as there is something to do.
 type Rebaser struct {
-	source   changeset.Source
 	sessions func() []Session
+	source   changeset.Source
 	log      *slog.Logger
 
 	mu      sync.Mutex
-	queue   []step
+	files   map[string]bool                // to be looked at on disk
+	due     []Session                      // to be announced
+	moved   map[*changeset.Set]*time.Timer // to be announced later
 	working bool
 	closed  bool
-	moved   map[*changeset.Set]*time.Timer // announcements to come
 
 	wg sync.WaitGroup // the worker and the timers
-}
-
-// step is one text of one file, or a call between two of them.
-type step struct {
-	path string
-	text *string // nil: look it up
-	then func()
 }
 
 // NewRebaser returns a Rebaser for the proposals that sessions gives at any
@@ -58,7 +50,7 @@ func NewRebaser(source changeset.Source, sessions func() []Session, log *slog.Lo
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Rebaser{source: source, sessions: sessions, log: log, moved: map[*changeset.Set]*time.Timer{}}
+	return &Rebaser{source: source, sessions: sessions, log: log, files: map[string]bool{}, moved: map[*changeset.Set]*time.Timer{}}
 }
 
 // Document takes a change of an open document; it is what document.Store's
@@ -67,8 +59,16 @@ func (r *Rebaser) Document(e document.Event) {
 	switch {
 	case e.Path == "":
 	case !e.Hidden && (e.Kind == document.Opened || e.Kind == document.Changed):
-		s := e.Doc.String()
-		r.enqueue(step{path: e.Path, text: &s})
+		info, err := os.Stat(e.Path)
+		d := changeset.Doc{Text: e.Doc.String(), Exists: err == nil && info.Mode().IsRegular(), Open: true}
+		for _, s := range r.sessions() {
+			switch s.Set.Rebase(e.Path, d) {
+			case changeset.Altered:
+				r.announce(s)
+			case changeset.Shifted:
+				r.announceSoon(s)
+			}
+		}
 	default:
 		r.Disk(e.Path)
 	}
@@ -76,48 +76,52 @@ func (r *Rebaser) Document(e document.Event) {
 
 // Disk tells that a file may have changed on disk, or that the disk counts
 // from now on.
-func (r *Rebaser) Disk(path string) { r.enqueue(step{path: path}) }
-
-// Sync returns when everything that was told before is in the proposals and
-// the documents of set have been looked at.
-func (r *Rebaser) Sync(ctx context.Context, set *changeset.Set) error {
-	done := make(chan struct{})
-	r.enqueue(step{then: func() {
-		defer close(done)
-		r.look(set)
-	}})
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+func (r *Rebaser) Disk(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.files[path] = true
+	r.wake()
 }
 
-// Close drops what waits and returns when nothing is under way any more. A
-// Sync that waits returns.
+// Sync looks at the documents of one proposal: after it, the proposal is that
+// of the buffers and the disk as they are now. It must not be called on the
+// connection's reader.
+func (r *Rebaser) Sync(ctx context.Context, set *changeset.Set) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !r.look(set) {
+		return nil
+	}
+	for _, s := range r.sessions() {
+		if s.Set == set {
+			r.announce(s)
+		}
+	}
+	return nil
+}
+
+// look reports whether it changed the proposal.
+func (r *Rebaser) look(set *changeset.Set) bool {
+	before := set.Proposal().Revision
+	set.Sync()
+	return set.Proposal().Revision != before
+}
+
+// Close drops what waits and returns when nothing is under way any more.
 func (r *Rebaser) Close() {
 	r.mu.Lock()
 	r.closed = true
-	for set, t := range r.moved {
-		if t.Stop() {
-			r.wg.Done()
-		}
-		delete(r.moved, set)
+	for set := range r.moved {
+		r.drop(set)
 	}
 	r.mu.Unlock()
 	r.wg.Wait()
 }
 
-func (r *Rebaser) enqueue(s step) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if n := len(r.queue); n >= backlog && s.then == nil && r.queue[n-1].then == nil && r.queue[n-1].path == s.path {
-		r.queue[n-1] = s
-		return
-	}
-	r.queue = append(r.queue, s)
-	if !r.working {
+// wake has the worker run. r.mu is held.
+func (r *Rebaser) wake() {
+	if !r.working && !r.closed {
 		r.working = true
 		r.wg.Go(r.work)
 	}
@@ -126,78 +130,40 @@ func (r *Rebaser) enqueue(s step) {
 func (r *Rebaser) work() {
 	for {
 		r.mu.Lock()
-		if len(r.queue) == 0 {
-			r.queue, r.working = nil, false
+		files, due := r.files, r.due
+		if r.closed || len(files) == 0 && len(due) == 0 {
+			r.working = false
 			r.mu.Unlock()
 			return
 		}
-		s := r.queue[0]
-		r.queue[0] = step{}
-		r.queue = r.queue[1:]
-		closed := r.closed
+		r.files, r.due = map[string]bool{}, nil
 		r.mu.Unlock()
-		switch {
-		case s.then != nil:
-			s.then()
-		case !closed:
-			r.rebase(s)
+		if len(files) > 0 {
+			for _, s := range r.sessions() {
+				if concerns(s.Set, files) && r.look(s.Set) {
+					due = append(due, s)
+				}
+			}
+		}
+		for _, s := range due {
+			s.Announce()
 		}
 	}
 }
 
-// rebase merges one text into all proposals.
-func (r *Rebaser) rebase(s step) {
-	var d changeset.Doc
-	if s.text != nil {
-		info, err := os.Stat(s.path)
-		d = changeset.Doc{Text: *s.text, Exists: err == nil && info.Mode().IsRegular(), Open: true}
-	} else {
-		var err error
-		if d, err = r.source.Base(s.path); err != nil {
-			// It is no text any more: what waits for it stays as it was, and
-			// applying it will say why it cannot be.
-			r.log.Debug("document not looked at", "path", s.path, "err", err)
-			return
-		}
-	}
-	for _, session := range r.sessions() {
-		switch session.Set.Rebase(s.path, d) {
-		case changeset.Altered:
-			r.announce(session)
-		case changeset.Shifted:
-			r.announceSoon(session)
-		}
-	}
-}
-
-// look asks the source about all documents of one proposal.
-func (r *Rebaser) look(set *changeset.Set) {
-	r.mu.Lock()
-	closed := r.closed
-	r.mu.Unlock()
-	if closed {
-		return
-	}
-	before := set.Proposal().Revision
-	set.Sync()
-	if set.Proposal().Revision == before {
-		return
-	}
-	for _, session := range r.sessions() {
-		if session.Set == set {
-			r.announce(session)
-		}
-	}
+// concerns reports whether a proposal is about one of the files.
+func concerns(set *changeset.Set, files map[string]bool) bool {
+	return slices.ContainsFunc(set.Proposal().Files, func(f changeset.File) bool { return files[f.Path] || files[f.OldPath] })
 }
 
 func (r *Rebaser) announce(s Session) {
 	r.mu.Lock()
-	if t := r.moved[s.Set]; t != nil && t.Stop() {
-		r.wg.Done()
+	defer r.mu.Unlock()
+	r.drop(s.Set)
+	if !slices.ContainsFunc(r.due, func(d Session) bool { return d.Set == s.Set }) {
+		r.due = append(r.due, s)
 	}
-	delete(r.moved, s.Set)
-	r.mu.Unlock()
-	s.Announce()
+	r.wake()
 }
 
 func (r *Rebaser) announceSoon(s Session) {
@@ -209,9 +175,14 @@ func (r *Rebaser) announceSoon(s Session) {
 	r.wg.Add(1)
 	r.moved[s.Set] = time.AfterFunc(announceMoved, func() {
 		defer r.wg.Done()
-		r.mu.Lock()
-		delete(r.moved, s.Set)
-		r.mu.Unlock()
-		s.Announce()
+		r.announce(s)
 	})
+}
+
+// drop takes back an announcement to come. r.mu is held.
+func (r *Rebaser) drop(set *changeset.Set) {
+	if t := r.moved[set]; t != nil && t.Stop() {
+		r.wg.Done()
+	}
+	delete(r.moved, set)
 }
