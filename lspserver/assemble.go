@@ -23,7 +23,7 @@ func (s *server) tools(c *conversation) []agent.Tool {
 	files := file.New(s.workspace, c.proposal)
 	tools := slices.Concat(
 		files.Reading(),
-		[]agent.Tool{search.NewGlob(s.workspace, c.proposal), search.NewGrep(s.workspace, c.proposal)},
+		[]agent.Tool{search.Glob{Workspace: s.workspace, Pending: c.proposal}, search.Grep{Workspace: s.workspace, Pending: c.proposal}},
 	)
 	for _, t := range files.Changing() {
 		tools = append(tools, reviewedTool{Tool: t, c: c})

@@ -43,16 +43,6 @@ type (
 			URI string `json:"uri"`
 		} `json:"changes"`
 	}
-	folder struct {
-		URI  string `json:"uri"`
-		Name string `json:"name"`
-	}
-	didChangeFoldersParams struct {
-		Event struct {
-			Added   []folder `json:"added"`
-			Removed []folder `json:"removed"`
-		} `json:"event"`
-	}
 )
 
 func (s *server) didOpen(_ context.Context, p didOpenParams) error {

@@ -1,14 +1,13 @@
 package lspserver
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
+	"sync"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -19,9 +18,8 @@ import (
 	"github.com/agentls/agentls/tools/workspace"
 )
 
-// The end of a connection takes 2 s at most (protocol: transport and life
-// cycle): first handlers return, then runs are cancelled, sessions stored and
-// goroutines waited for.
+// The end of a connection takes 2 s at most: runs are cancelled and sessions
+// stored, then handlers and other goroutines are waited for.
 const (
 	handlersGrace = 400 * time.Millisecond
 	leaveWithin   = time.Second
@@ -72,6 +70,7 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) int {
 	s.conn = rpc.NewConn(in, out, pipes{in, out}, rpc.Options{
 		Lifecycle: true,
 		Grace:     handlersGrace,
+		Ending:    s.closeSessions,
 		Log:       s.log,
 		Call: func(ctx context.Context, method string, params json.RawMessage) (any, error) {
 			h, ok := requests[method]
@@ -104,16 +103,26 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// close ends what the connection began. The editor is gone: nobody waits for
-// more than a moment.
-func (s *server) close() {
+// closeSessions cancels every run and stores every session, side by side.
+func (s *server) closeSessions() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
 	defer cancel()
+	var all sync.WaitGroup
 	for _, c := range s.conversations() {
-		if err := c.session.Close(ctx); err != nil {
-			s.log.Warn("session not closed", "session", c.id(), "err", err)
-		}
+		all.Go(func() {
+			if err := c.session.Close(ctx); err != nil {
+				s.log.Warn("session not closed", "session", c.id(), "err", err)
+			}
+		})
 	}
+	all.Wait()
+}
+
+// close waits for what the connection began, for no more than a moment: the
+// editor is gone.
+func (s *server) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), handlersGrace)
+	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -134,9 +143,10 @@ func (s *server) close() {
 func (s *server) initialize(_ context.Context, raw json.RawMessage) (any, error) {
 	params := parseTree(raw)
 	s.client = negotiate(params)
-	folders := initialFolders(params)
+	s.folders = initialFolders(params)
 	s.docs = document.NewStore(s.client.encoding, workspace.Canonical)
-	ws, err := workspace.Open(folders, s.docs)
+	s.docs.SetFolders(s.folders.uris())
+	ws, err := workspace.Open(s.folders.places(), s.docs)
 	if err != nil {
 		return nil, &rpc.Error{Code: rpc.InvalidParams, Message: "workspace folders: " + err.Error()}
 	}
@@ -179,52 +189,4 @@ func (s *server) watchParent(pid int) {
 		case <-s.life.Done():
 		}
 	})
-}
-
-// initialFolders reads workspaceFolders, else rootUri, else rootPath. Without
-// any there is no workspace: the process's own folder is never one.
-func initialFolders(params tree) []workspace.Folder {
-	var folders []workspace.Folder
-	for _, v := range params.at("workspaceFolders").list() {
-		f := tree{v}
-		folders = append(folders, toFolder(folder{URI: f.at("uri").str(), Name: f.at("name").str()})...)
-	}
-	if len(folders) > 0 {
-		return folders
-	}
-	if uri := params.at("rootUri").str(); uri != "" {
-		return toFolder(folder{URI: uri})
-	}
-	if path := params.at("rootPath").str(); filepath.IsAbs(path) {
-		return []workspace.Folder{{Name: filepath.Base(path), Path: path}}
-	}
-	return nil
-}
-
-// toFolder is none for a folder that is no file on this machine.
-func toFolder(f folder) []workspace.Folder {
-	path, err := document.PathOf(f.URI)
-	if err != nil {
-		return nil
-	}
-	return []workspace.Folder{{Name: cmp.Or(f.Name, filepath.Base(path)), Path: path}}
-}
-
-func (s *server) didChangeFolders(_ context.Context, p didChangeFoldersParams) error {
-	removed := map[string]bool{}
-	for _, f := range p.Event.Removed {
-		for _, one := range toFolder(f) {
-			removed[workspace.Canonical(one.Path)] = true
-		}
-	}
-	var folders []workspace.Folder
-	for _, f := range s.workspace.Folders() {
-		if !removed[workspace.Canonical(f.Path)] {
-			folders = append(folders, f)
-		}
-	}
-	for _, f := range p.Event.Added {
-		folders = append(folders, toFolder(f)...)
-	}
-	return s.workspace.SetFolders(folders)
 }

@@ -50,7 +50,7 @@ say Divide divides now.
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := exec.CommandContext(t.Context(), "node", "client.mjs", "--workspace", ws, "--open", filepath.Join(ws, "calc.go"), "--prompt", "fix divide", "--", self)
+	client := exec.CommandContext(t.Context(), "node", "client.mjs", "--workspace", ws, "--open", "calc.go", "--prompt", "fix divide", "--", self)
 	client.Dir = dir
 	client.Env = append(os.Environ(), asServer+"=1",
 		"AGENTLS_STATE_DIR="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir(),

@@ -13,127 +13,141 @@ import (
 // Progress). Reports say what the run is doing now; while the client is slow
 // only the newest is kept.
 //
-// One goroutine, started by startProgress and ended by end, does the talking:
-// an editor that does not answer the create request holds up nothing but its
-// own progress bar.
+// One goroutine does the asking and reporting: an editor that does not answer
+// the create request holds up nothing but its own progress bar. The end is
+// queued by end itself, so that it is ahead of whatever is sent after the run.
 type progress struct {
+	s     *server
 	token json.RawMessage
+	title string
 
-	wake chan struct{} // capacity 1: there is something to say
-	done chan struct{} // closed when the goroutine has left
+	wake chan struct{} // capacity 1: there is something to report
+	over chan struct{} // closed by end
 
 	mu     sync.Mutex
-	said   string // the newest report, told or not
-	report string // what is still to be told
+	begun  bool
 	ended  bool
 	final  string
+	said   string // the newest report, told or not
+	report string // what is still to be told
 }
 
-// progressGrace is how long a run's end waits for a client that still owes the
-// answer to the create request.
-const progressGrace = 2 * time.Second
+// createWithin is how long after a run's end the client may still answer that
+// it takes the run's progress.
+const createWithin = 2 * time.Second
 
 // startProgress begins a progress under token, or under one that the client
 // is asked to create when token is nil.
-func (s *server) startProgress(ctx context.Context, token json.RawMessage, runID, title string) *progress {
-	p := &progress{token: token, wake: make(chan struct{}, 1), done: make(chan struct{})}
-	create := token == nil
-	if create {
-		p.token, _ = json.Marshal("agentls-" + runID) // a string always marshals
+func (s *server) startProgress(token json.RawMessage, runID, title string) *progress {
+	p := &progress{s: s, token: token, title: title, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	if token != nil {
+		p.begin()
+	} else {
+		p.token = mustMarshal("agentls-" + runID)
 	}
 	s.goroutines.Go(func() {
-		defer close(p.done)
-		if create && !s.createProgress(ctx, p) {
-			return
+		if token != nil || p.create() {
+			p.begin()
+			p.talk()
 		}
-		p.talk(ctx, s, title)
 	})
 	return p
 }
 
-// createProgress asks the client for a progress and reports whether it may be used.
-func (s *server) createProgress(ctx context.Context, p *progress) bool {
-	ctx, cancel := context.WithCancel(ctx)
+// create asks the client for the progress and reports whether it may be used.
+func (p *progress) create() bool {
+	ctx, cancel := context.WithCancel(p.s.life)
 	defer cancel()
 	created := make(chan error, 1)
-	s.goroutines.Go(func() {
-		created <- s.conn.Call(ctx, protocol.MethodWindowWorkDoneProgressCreate, map[string]any{"token": p.token}, nil)
+	p.s.goroutines.Go(func() {
+		created <- p.s.conn.Call(ctx, protocol.MethodWindowWorkDoneProgressCreate, map[string]any{"token": p.token}, nil)
 	})
-	var overdue <-chan time.Time
-	for {
-		select {
-		case err := <-created:
-			return err == nil
-		case <-overdue:
-			return false
-		case <-ctx.Done():
-			return false
-		case <-p.wake:
-			if p.over() && overdue == nil {
-				overdue = time.After(progressGrace)
-			}
-		}
+	select {
+	case err := <-created:
+		return err == nil
+	case <-ctx.Done():
+		return false
+	case <-p.over:
 	}
+	late := time.NewTimer(createWithin)
+	defer late.Stop()
+	select {
+	case err := <-created:
+		return err == nil
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
-func (p *progress) over() bool {
+// begin is no more than once, and brings the end along where the run has ended.
+func (p *progress) begin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.ended
+	if p.begun {
+		return
+	}
+	p.begun = true
+	p.send(protocol.WorkDoneProgressBegin{Kind: "begin", Title: "agentls: " + p.title, Cancellable: new(true)})
+	if p.ended {
+		p.send(protocol.WorkDoneProgressEnd{Kind: "end", Message: &p.final})
+	}
 }
 
-func (p *progress) talk(ctx context.Context, s *server, title string) {
-	send := func(value any) {
-		err := s.conn.Notify(ctx, protocol.MethodProgress, map[string]any{"token": p.token, "value": value})
-		if err != nil {
-			s.log.Debug("progress not sent", "err", err)
-		}
-	}
-	send(protocol.WorkDoneProgressBegin{Kind: "begin", Title: "agentls: " + title, Cancellable: new(true)})
+// talk sends reports, as fast as the client takes them.
+func (p *progress) talk() {
 	for {
-		p.mu.Lock()
-		report, ended, final := p.report, p.ended, p.final
-		p.report = ""
-		p.mu.Unlock()
-		if report != "" && !ended {
-			send(protocol.WorkDoneProgressReport{Kind: "report", Cancellable: new(true), Message: &report})
-		}
-		if ended {
-			send(protocol.WorkDoneProgressEnd{Kind: "end", Message: &final})
-			return
-		}
 		select {
 		case <-p.wake:
-		case <-ctx.Done():
+		case <-p.over:
+			return
+		case <-p.s.life.Done():
 			return
 		}
+		if p.s.conn.WaitRoom(p.s.life) != nil {
+			return
+		}
+		p.mu.Lock()
+		if report := p.report; report != "" && !p.ended {
+			p.send(protocol.WorkDoneProgressReport{Kind: "report", Cancellable: new(true), Message: &report})
+		}
+		p.report = ""
+		p.mu.Unlock()
 	}
 }
 
 // say replaces what the run is said to be doing.
 func (p *progress) say(report string) {
 	p.mu.Lock()
-	news := report != p.said
-	if news {
-		p.said, p.report = report, report
+	defer p.mu.Unlock()
+	if report == p.said || p.ended {
+		return
 	}
-	p.mu.Unlock()
-	if news {
-		p.signal()
-	}
-}
-
-// end closes the progress; it does not wait.
-func (p *progress) end(final string) {
-	p.mu.Lock()
-	p.ended, p.final = true, final
-	p.mu.Unlock()
-	p.signal()
-}
-
-func (p *progress) signal() {
+	p.said, p.report = report, report
 	select {
 	case p.wake <- struct{}{}:
 	default:
+	}
+}
+
+// end closes the progress.
+func (p *progress) end(final string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return
+	}
+	p.ended, p.final = true, final
+	close(p.over)
+	if p.begun {
+		p.send(protocol.WorkDoneProgressEnd{Kind: "end", Message: &final})
+	}
+}
+
+// send queues a value without waiting.
+func (p *progress) send(value any) {
+	params := mustMarshal(map[string]any{"token": p.token, "value": value})
+	if err := p.s.conn.Push(protocol.MethodProgress, params); err != nil {
+		p.s.log.Debug("progress not sent", "err", err)
 	}
 }

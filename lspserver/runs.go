@@ -104,7 +104,7 @@ func (r *runState) over() bool {
 // beginRun lets a run go, after its ids have been answered.
 func (s *server) beginRun(r *runState) {
 	if r.token != nil || s.client.progress {
-		p := s.startProgress(s.life, r.token, r.run.ID(), r.run.Title())
+		p := s.startProgress(r.token, r.run.ID(), r.run.Title())
 		s.mu.Lock()
 		r.progress = p
 		s.mu.Unlock()
@@ -116,9 +116,6 @@ func (s *server) beginRun(r *runState) {
 		case <-r.run.Done():
 		case <-s.life.Done():
 			return
-		}
-		if r.progress != nil {
-			r.progress.end(string(r.run.Result().StopReason))
 		}
 		s.afterRun(r)
 	})
@@ -228,9 +225,14 @@ func (s *server) tellEnd(res agent.RunResult) {
 	}
 }
 
-// report says on the run's progress what it is doing.
-func (r *runState) report(text string) {
-	if r.progress != nil {
-		r.progress.say(text)
+// show tells the run's progress of an event.
+func (r *runState) show(e agent.Event) {
+	if r.progress == nil {
+		return
+	}
+	if end, ok := e.(agent.RunEnded); ok {
+		r.progress.end(string(end.StopReason))
+	} else if report := doing(e); report != "" {
+		r.progress.say(report)
 	}
 }

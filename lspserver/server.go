@@ -60,6 +60,9 @@ type server struct {
 	applier   *review.Applier
 	initOpts  json.RawMessage
 
+	// folders belong to the reading goroutine.
+	folders folders
+
 	// goroutines are the background ones that outlive a handler.
 	goroutines sync.WaitGroup
 

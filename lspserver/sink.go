@@ -23,10 +23,8 @@ func (k sink) Send(e agent.Envelope, line []byte) {
 	} else if err := k.s.conn.Push(ext.MethodEvent, line); err != nil {
 		k.s.log.Debug("event not sent", "seq", e.Seq, "err", err)
 	}
-	if report := doing(e.Event); report != "" {
-		if r := k.c.latestRun(); r != nil && r.run.ID() == e.RunID {
-			r.report(report)
-		}
+	if r := k.c.latestRun(); r != nil && r.run.ID() == e.RunID {
+		r.show(e.Event)
 	}
 }
 

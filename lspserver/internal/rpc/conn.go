@@ -34,6 +34,10 @@ type Options struct {
 	Inline map[string]bool
 	// Lifecycle holds the peer to the phases of LSP: see Run.
 	Lifecycle bool
+	// Ending is called once the connection has ended for whatever reason, and
+	// before its output closes: what it pushes (Push) still goes to a client that
+	// reads. It returns soon.
+	Ending func()
 
 	Log        *slog.Logger  // default: nothing is logged
 	QueueLimit int           // bytes of messages of our own that wait to be written; default 8 MiB
@@ -130,6 +134,9 @@ func (c *Conn) Run(ctx context.Context) error {
 
 	<-c.base.Done()
 	c.o.Log.Debug("connection ended", "cause", context.Cause(c.base))
+	if c.o.Ending != nil {
+		c.guard("ending", c.o.Ending)
+	}
 	stuck := c.settle()
 	c.out.close()
 	within(c.o.Grace/2, wrote) // else the client does not read: closing ends the write

@@ -1,6 +1,7 @@
 // The documents of the client: what an editor does with workspace/applyEdit,
 // taking every range literally.
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
   CreateFile, DeleteFile, DidChangeTextDocumentNotification, DidCloseTextDocumentNotification,
@@ -83,6 +84,7 @@ export class Editor {
       if (options?.ignoreIfExists && !options.overwrite) return;
       if (!options?.overwrite) throw new Error(`${uri}: a file to create is there`);
     }
+    mkdirSync(dirname(fileURLToPath(uri)), { recursive: true });
     writeFileSync(fileURLToPath(uri), '');
     this.openText(uri, '');
   }
