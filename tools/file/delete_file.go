@@ -36,7 +36,7 @@ func deleteFile(f *Files) agent.Tool {
 			}
 			change, err := f.changes.Delete(p.Abs, changeset.Origin{ToolCallID: call.ID})
 			if err != nil {
-				return agent.Result{}, err
+				return agent.Result{}, f.named(err)
 			}
 			f.seen.forget(p.Abs)
 			if change.Kind == changeset.Withdrawn {

@@ -106,7 +106,7 @@ func (f *Files) edit(ctx context.Context, p workspace.Path, rs []replacement, ca
 	}
 	change, err := f.changes.Edit(p.Abs, doc.Text, c.edits, changeset.Origin{ToolCallID: call.ID})
 	if err != nil {
-		return agent.Result{}, err
+		return agent.Result{}, f.named(err)
 	}
 	switch change.Kind {
 	case changeset.NoChange:
@@ -151,6 +151,7 @@ func (f *Files) refuse(p workspace.Path, now string, err error) error {
 	if r.from == 0 {
 		return errors.New(told)
 	}
+	f.show(p.Abs, now)
 	return fmt.Errorf("%s. It now reads:\n%s", told, excerpt(now, r.from, r.to))
 }
 

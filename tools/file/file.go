@@ -190,6 +190,23 @@ func (f *Files) free(p workspace.Path) error {
 	return f.parents(p)
 }
 
+// named puts the names that the model knows into an error of the changeset,
+// which knows paths.
+func (f *Files) named(err error) error {
+	var missing *changeset.MissingError
+	var exists *changeset.ExistsError
+	var unsaved *changeset.UnsavedError
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Errorf("%s not found", f.ws.Display(missing.Path))
+	case errors.As(err, &exists):
+		return fmt.Errorf("%s exists already: delete it first, or choose another name", f.ws.Display(exists.Path))
+	case errors.As(err, &unsaved):
+		return fmt.Errorf("%s is only a buffer of the editor that was never saved: there is no file to delete or move", f.ws.Display(unsaved.Path))
+	}
+	return err
+}
+
 // attempts bounds how often a change is located anew because the text moved
 // under it.
 const attempts = 5
@@ -215,6 +232,12 @@ type seen struct {
 
 	mu    sync.Mutex
 	texts map[string]uint64 // hash by path
+}
+
+// show takes down that the agent is shown the text of a file.
+func (f *Files) show(path, text string) {
+	f.changes.Saw(path, text)
+	f.seen.note(path, text)
 }
 
 // note takes down that the agent knows text.

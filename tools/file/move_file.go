@@ -64,10 +64,14 @@ func (f *Files) move(ctx context.Context, call agent.Call, a moveFileArgs) (agen
 	if err := f.free(to); err != nil {
 		return agent.Result{}, err
 	}
-	if _, err := f.changes.Move(from.Abs, to.Abs, changeset.Origin{ToolCallID: call.ID}); err != nil {
-		return agent.Result{}, err
+	change, err := f.changes.Move(from.Abs, to.Abs, changeset.Origin{ToolCallID: call.ID})
+	if err != nil {
+		return agent.Result{}, f.named(err)
 	}
 	f.seen.rename(from.Abs, to.Abs)
+	if change.Kind == changeset.Withdrawn {
+		return agent.Result{Text: fmt.Sprintf("%s is back where the user has it: no move is proposed any more.", f.ws.Display(to.Abs))}, nil
+	}
 	return agent.Result{
 		Text:      fmt.Sprintf("Proposed to move %s to %s. %s", f.ws.Display(from.Abs), f.ws.Display(to.Abs), waits),
 		Locations: []agent.Location{{Path: to.Abs}},

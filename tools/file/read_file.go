@@ -43,7 +43,7 @@ func readFile(f *Files) agent.Tool {
 			if err != nil {
 				return agent.Result{}, err
 			}
-			text, err := f.show(ctx, p, a)
+			text, err := f.text(ctx, p, a)
 			return agent.Result{Text: text}, err
 		},
 	}}
@@ -73,15 +73,15 @@ func decodeReadFile(input json.RawMessage) (r readFileArgs, err error) {
 	return r, nil
 }
 
-// show is the text of a file for the model, whatever kind of file it is.
-func (f *Files) show(ctx context.Context, p workspace.Path, a readFileArgs) (string, error) {
+// text is a file for the model, whatever kind of file it is.
+func (f *Files) text(ctx context.Context, p workspace.Path, a readFileArgs) (string, error) {
 	doc, err := f.read(ctx, p)
 	var notText *workspace.NotTextError
 	var tooLarge *workspace.TooLargeError
 	var notFile *workspace.NotFileError
 	switch {
 	case err == nil:
-		f.seen.note(p.Abs, doc.Text)
+		f.show(p.Abs, doc.Text)
 		return f.showText(p, doc, a)
 	case errors.As(err, &notText), errors.As(err, &tooLarge):
 		return f.showPaged(ctx, p, a)

@@ -53,7 +53,7 @@ func writeFile(f *Files) agent.Tool {
 			if strings.HasSuffix(a.path, "/") {
 				return agent.Result{}, fmt.Errorf("%s names a folder: folders are made with the files in them", f.ws.Display(p.Abs))
 			}
-			return retry(func() (agent.Result, error) { return f.write(ctx, p, a.content, call) })
+			return f.write(ctx, p, a.content, call)
 		},
 	}
 }
@@ -78,25 +78,50 @@ func (f *Files) write(ctx context.Context, p workspace.Path, content string, cal
 		content = f.endingsForNew(ctx, p, content)
 	}
 	change, err := f.changes.Write(p.Abs, content, changeset.Origin{ToolCallID: call.ID})
-	if err != nil {
-		return agent.Result{}, err
-	}
-	f.seen.note(p.Abs, content)
-	lines := strings.Count(content, "\n")
-	if content != "" && !strings.HasSuffix(content, "\n") {
-		lines++
-	}
-	verb := "Rewrote"
 	switch {
-	case change.Kind == changeset.NoChange, change.Kind == changeset.Withdrawn:
+	case errors.Is(err, changeset.ErrRaced):
+		return agent.Result{}, fmt.Errorf("the user changed lines of %s that your content changes too, after you read it: read it again and write what keeps both", display)
+	case err != nil:
+		return agent.Result{}, f.named(err)
+	case change.Kind == changeset.NoChange:
+		return agent.Result{}, fmt.Errorf("no change: %s has this content already", display)
+	}
+	return f.written(p, content, doc.Exists, change)
+}
+
+// written is the result of a write that changed something.
+func (f *Files) written(p workspace.Path, content string, existed bool, change changeset.Change) (agent.Result, error) {
+	display := f.ws.Display(p.Abs)
+	f.seen.note(p.Abs, content)
+	if change.Kind == changeset.Withdrawn {
 		return agent.Result{Text: fmt.Sprintf("%s is back to what the user has: nothing is proposed for it any more.", display)}, nil
-	case !doc.Exists:
-		verb = "Created"
+	}
+	verb, merged := "Created", ""
+	if existed {
+		verb = "Rewrote"
+	}
+	if change.Merged {
+		now, err := f.changes.Read(p.Abs)
+		if err != nil {
+			return agent.Result{}, err
+		}
+		content, merged = now.Text, " The user changed other lines of it after you read it; those changes are kept, read it to see them."
+	}
+	lines := lineOf(content, len(content))
+	if content == "" || strings.HasSuffix(content, "\n") {
+		lines--
 	}
 	return agent.Result{
-		Text:      fmt.Sprintf("%s %s, %d lines. %s%s", verb, display, lines, waits, f.readOnlyNote(p)),
+		Text:      fmt.Sprintf("%s %s, %s. %s%s%s", verb, display, plural(lines, "line"), waits, merged, f.readOnlyNote(p)),
 		Locations: []agent.Location{{Path: p.Abs}},
 	}, nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // parents refuses a new file below something that is no folder.

@@ -3,6 +3,7 @@ package file_test
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -15,7 +16,7 @@ func chmod(t *testing.T, path string, mode fs.FileMode) {
 
 func TestWriteFile(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.txt": "one\ntwo\n"})
-	says(t, "new", d.ok("write_file", in{"path": "src/new/deep/a.go", "content": "package a\n"}), "Created src/new/deep/a.go, 1 lines", "not on disk yet")
+	says(t, "new", d.ok("write_file", in{"path": "src/new/deep/a.go", "content": "package a\n"}), "Created src/new/deep/a.go, 1 line", "not on disk yet")
 	d.sees("src/new/deep/a.go", "package a\n")
 	says(t, "again", d.ok("write_file", in{"path": "src/new/deep/a.go", "content": "package a\n\nvar x int"}), "Rewrote", "3 lines")
 	says(t, "old", d.ok("write_file", in{"path": "a.txt", "content": "one\n2\n"}), "Rewrote a.txt")
@@ -23,6 +24,23 @@ func TestWriteFile(t *testing.T) {
 	says(t, "back", d.ok("write_file", in{"path": "a.txt", "content": "one\ntwo\n"}), "nothing is proposed for it any more")
 	d.ok("write_file", in{"path": "empty", "content": ""})
 	d.sees("empty", "")
+}
+
+// What the user typed after the agent read the file is kept, or the write is
+// refused (C055).
+func TestWriteFileMerges(t *testing.T) {
+	d := newDesk(t, map[string]string{"f.py": "def f(self):\n    if x:\n        a()\n\n\nb()\n"})
+	path := filepath.Join(d.dir, "f.py")
+	d.ok("read_file", in{"path": "f.py"})
+	d.buffers[path] = "def f(self):\n    if yy:\n        a()\n\n\nb()\n"
+	got := d.ok("write_file", in{"path": "f.py", "content": "def f(self):\n    if x:\n        a()\n\n\nc()\n"})
+	says(t, "merged", got, "those changes are kept")
+	d.sees("f.py", "def f(self):\n    if yy:\n        a()\n\n\nc()\n")
+
+	d.ok("read_file", in{"path": "f.py"})
+	d.buffers[path] = "def f(self):\n    if zzz:\n        a()\n\n\nb()\n"
+	d.fails("write_file", in{"path": "f.py", "content": "def f(self):\n    if me:\n        a()\n\n\nc()\n"}, "read it again")
+	d.sees("f.py", "def f(self):\n    if zzz:\n        a()\n\n\nc()\n")
 }
 
 func TestWriteFileRefusals(t *testing.T) {
