@@ -1,11 +1,14 @@
 package search_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/agentls/agentls/agent"
 	"github.com/agentls/agentls/tools/changeset"
 	"github.com/agentls/agentls/tools/search"
 )
@@ -50,7 +53,7 @@ func TestGrepRefusals(t *testing.T) {
 	f := newFixture(t, map[string]string{"ws/a.go": "x", "ws/p.png": "\x89PNG\x00", "secret": "x", "ws/out": "-> ../secret", "ws/fifo": ""}, "ws")
 	f.refuse(search.Grep{Workspace: f.ws}, map[string]string{
 		`{}`: "pattern is missing", `{"pattern":""}`: "pattern is empty", `{"pattern":"a\u0000"}`: "NUL", `{"pattern":7}`: "must be a string", `[]`: "JSON object", `{"pattern":"` + strings.Repeat("x", 5000) + `"}`: "4096 at most",
-		`{"pattern":"foo("}`: `missing closing ): "foo(" (to find these very characters search for foo\()`, `{"pattern":"(?=x)"}`: "no look-around", `{"pattern":"(a)\\1"}`: "no back references", `{"pattern":"a{5000}"}`: "invalid repeat count", `{"pattern":"*a"}`: "missing argument",
+		`{"pattern":"a\nfoo("}`: "missing closing )", `{"pattern":"foo("}`: `missing closing ): "foo(" (to find these very characters search for foo\()`, `{"pattern":"(?=x)"}`: "no look-around", `{"pattern":"(a)\\1"}`: "no back references", `{"pattern":"a{5000}"}`: "invalid repeat count", `{"pattern":"*a"}`: "missing argument",
 		`{"pattern":"x","glob":"[a"}`: "no valid pattern", `{"pattern":"x","glob":"../*"}`: "outside", `{"pattern":"x","glob":"` + strings.Repeat("{a,b}", 20) + `"}`: "more than 256 patterns",
 		`{"pattern":"x","limit":-1}`: "limit is negative", `{"pattern":"x","context":"many"}`: "whole number", `{"pattern":"x","case_insensitive":"maybe"}`: "true or false",
 		`{"pattern":"x","path":"none.go"}`: "none.go: not found", `{"pattern":"x","path":"../secret"}`: "outside the workspace", `{"pattern":"x","path":"out"}`: "outside the workspace", `{"pattern":"x","path":"` + f.path("secret") + `"}`: "outside the workspace",
@@ -228,6 +231,21 @@ func TestGrepExpensivePatterns(t *testing.T) {
 		if got := f.grep(fmt.Sprintf(`{"pattern":%q}`, pattern)); !strings.Contains(got, "no match") && !strings.Contains(got, "stopped") {
 			t.Errorf("%s: %.200s", pattern, got)
 		}
+	}
+}
+
+// A search that takes too long ends with what it found, in the middle of a
+// line if need be.
+func TestGrepTimeLimit(t *testing.T) {
+	f := newFixture(t, map[string]string{"a": "aab\n", "long": strings.Repeat("a", 30<<20)})
+	search.SetMaxTime(t, 50*time.Millisecond)
+	start := time.Now()
+	res := search.Grep{Workspace: f.ws}.Run(t.Context(), agent.Call{Input: json.RawMessage(`{"pattern":"(a|aa)+b"}`)})
+	if !strings.Contains(res.Text, "The search was stopped after 50ms") || !strings.HasPrefix(res.Text, "a:1:aab\n") || res.Status != "" {
+		t.Errorf("%s", res.Text)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
 

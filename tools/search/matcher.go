@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -64,7 +65,7 @@ func advice(err error, pattern string) string {
 	case syntax.ErrInvalidRepeatSize, syntax.ErrLarge, syntax.ErrNestingDepth:
 		return " (make it simpler)"
 	}
-	if len(pattern) > maxTitle {
+	if len(pattern) > maxTitle || strings.ContainsFunc(pattern, unicode.IsControl) {
 		return ""
 	}
 	return fmt.Sprintf(" (to find these very characters search for %s)", regexp.QuoteMeta(pattern))

@@ -38,9 +38,11 @@ type Pending interface {
 	Overlay() changeset.Overlay
 }
 
+// maxTime bounds a call; a variable for its test.
+var maxTime = 20 * time.Second
+
 // The bounds of a call.
 const (
-	maxTime   = 20 * time.Second
 	maxResult = 32 << 10 // bytes
 	maxOffset = 100_000
 	maxTitle  = 80 // bytes of what is quoted in a title
@@ -165,7 +167,8 @@ func newView(ws *workspace.Workspace, p Pending) *view {
 		v.pending = p.Overlay()
 	}
 	for _, path := range v.pending.Gone {
-		v.gone[path] = true
+		_, back := v.pending.Present[path]
+		v.gone[path] = !back
 	}
 	for path := range v.pending.Present {
 		v.extra = append(v.extra, path)

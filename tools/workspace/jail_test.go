@@ -92,7 +92,7 @@ func TestJail(t *testing.T) {
 	seed := uint64(os.Getpid())
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 2))
-	rounds := 100
+	rounds := 50
 	if testing.Short() {
 		rounds = 10
 	}

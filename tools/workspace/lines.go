@@ -72,7 +72,7 @@ func (w *Workspace) Lines(ctx context.Context, path string, first, limit, maxByt
 		r = bufio.NewReaderSize(transform.NewReader(r, decoders[p.Encoding].NewDecoder()), sniffed)
 	case UTF8:
 		if bytes.HasPrefix(head, []byte(bom)) {
-			_, err = r.Discard(len(bom))
+			r.Discard(len(bom)) // it has been peeked at: this cannot fail
 		}
 	}
 	s := &scanner{ctx: ctx, r: r}

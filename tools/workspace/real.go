@@ -115,8 +115,7 @@ func spelledOnDisk(dir, name string, info fs.FileInfo) string {
 		if err != nil || !os.SameFile(found, info) {
 			continue
 		}
-		fold := func(s string) string { return strings.ToLower(norm.NFC.String(s)) }
-		if listed := entryLike(dir, name, fold); listed != "" {
+		if listed := entryLike(dir, name, foldName); listed != "" {
 			return listed
 		}
 	}
@@ -146,6 +145,9 @@ func entryLike(dir, name string, fold func(string) string) string {
 	}
 	return best
 }
+
+// foldName makes names equal that a file system may not tell apart.
+func foldName(s string) string { return strings.ToLower(norm.NFC.String(s)) }
 
 func ascii(s string) bool {
 	for i := range len(s) {

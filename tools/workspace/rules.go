@@ -141,7 +141,8 @@ func (r *rules) named(dir string) scope {
 }
 
 // Ignored says whether git would ignore a path, by its own rules or those of a
-// folder around it, or keeps it for itself. dir says that it is a folder.
+// folder around it, or keeps it for itself. dir says that it is a folder. The
+// index is not read: a file that was added in spite of the rules is ignored.
 func (w *Workspace) Ignored(path string, dir bool) bool {
 	return w.rules().ignored(path, dir)
 }

@@ -48,11 +48,12 @@ func TestWalk(t *testing.T) {
 		"ws/.git/HEAD": "ref: x\n", "ws/.git/info/exclude": "z\n", "ws/.svn/x": "",
 		"ws/out": "-> ../outside", "ws/in": "-> a", "ws/loop": "-> .", "outside/secret": "", "ws/key": "-> ../outside/secret",
 		"ws/mod/.git": "gitdir: ../.git/modules/mod\n", "ws/.git/modules/mod/HEAD": "", "ws/.git/modules/mod/info/exclude": "local\n", "ws/mod/x.log": "", "ws/mod/local": "", "ws/mod/y": "",
+		"ws/linked/.gitignore": "-> ../patterns", "ws/patterns": "q\n", "ws/linked/q": "", "ws/a/c/.gitignore/": "",
 		"ws/fake/.git/x": "", "ws/fake/x.log": "", "ws/fake/y": "",
 	})
 	w := open(t, nil, dir)
 	want := []string{
-		"./", ".gitignore", ".hidden", "a/", "a/.gitignore", "a/c/", "a/c/b.go", "a/x.log", "a-b", "a.go", "fake/", "fake/y", "in@", "keep.log", "key@", "loop@", "mod/", "mod/x.log", "mod/y", "out@",
+		"./", ".gitignore", ".hidden", "a/", "a/.gitignore", "a/c/", "a/c/.gitignore/", "a/c/b.go", "a/x.log", "a-b", "a.go", "fake/", "fake/y", "in@", "keep.log", "key@", "linked/", "linked/.gitignore@", "linked/q", "loop@", "mod/", "mod/x.log", "mod/y", "out@", "patterns",
 	}
 	got := walked(t, w, dir)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -64,7 +65,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("not in the order of Compare: %q", got)
 	}
 	for start, want := range map[string][]string{
-		"a":              {"./", ".gitignore", "c/", "c/b.go", "x.log"},
+		"a":              {"./", ".gitignore", "c/", "c/.gitignore/", "c/b.go", "x.log"},
 		"node_modules":   {"./", ".gitignore", "m/", "m/index.js"},
 		"node_modules/m": {"./", "index.js"},
 		"x.log":          {"."},

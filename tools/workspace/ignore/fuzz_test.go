@@ -186,14 +186,14 @@ func TestBounds(t *testing.T) {
 		{strings.Repeat("*a", 200), name, ignore.Ignored},
 		{strings.Repeat("**/a", 1000), strings.Repeat("a/", 2000) + "b", ignore.Undecided},
 		{strings.Repeat("[a-z]*", 600), name, ignore.Undecided},
-		{strings.Repeat(strings.Repeat("*a", 100)+"*c*a\n", 1000), name, ignore.Undecided},
+		{strings.Repeat(strings.Repeat("*a", 100)+"*c*a\n", 200), name, ignore.Undecided},
 		{strings.Repeat("x", ignore.MaxSize+10), name, ignore.Undecided},
 	} {
 		start := time.Now()
 		if got := ignore.Parse([]byte(c.rules), true).Decide(c.path, false); got != c.want {
 			t.Errorf("%.20q…: %v", c.rules, got)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%.20q…: %v", c.rules, took)
 		}
 	}

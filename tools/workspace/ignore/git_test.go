@@ -184,7 +184,7 @@ func TestNested(t *testing.T) {
 // TestAgainstGit compares many random repositories. The words are few, so that
 // patterns meet paths.
 func TestAgainstGit(t *testing.T) {
-	rounds := 150
+	rounds := 80
 	if testing.Short() {
 		rounds = 20
 	}
