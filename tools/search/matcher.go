@@ -35,13 +35,13 @@ func compile(pattern string, ignoreCase bool) (*matcher, error) {
 	}
 	m := &matcher{re: re}
 	if tree, err := syntax.Parse(flags+pattern, syntax.Perl); err == nil {
-		m.must = []byte(required(tree.Simplify()))
+		tree = tree.Simplify()
+		m.must = []byte(required(tree))
+		m.whole = tree.Op == syntax.OpLiteral && len(m.must) > 0
 		if bytes.ContainsRune(m.must, utf8.RuneError) {
-			m.must = nil // an expression finds it in every broken byte
+			m.must, m.whole = nil, false // an expression finds it in every broken byte
 		}
 	}
-	prefix, whole := re.LiteralPrefix()
-	m.whole = whole && prefix != "" && prefix == string(m.must)
 	return m, nil
 }
 
