@@ -34,6 +34,7 @@ import (
 //	event TYPE [n=N] key=value…         an event, the N-th such
 //	events TYPE N                       how many
 //	sent METHOD [n=N] key=value…        a message of the server
+//	fault CODE [n=N]                    an error with the id null
 //	shown "part"   logged "part"        window/showMessage, window/logMessage
 //	question "part"                     the oldest that was not answered
 //	lens FILE "title"…                  the code lenses, in order
@@ -72,6 +73,7 @@ func init() {
 		"event":    (*scenario).wantEvent,
 		"events":   (*scenario).wantEvents,
 		"sent":     (*scenario).wantSent,
+		"fault":    (*scenario).wantFault,
 		"shown":    func(s *scenario, a []string) error { return s.wantMessage("window/showMessage", a[0]) },
 		"logged":   func(s *scenario, a []string) error { return s.wantMessage("window/logMessage", a[0]) },
 		"question": (*scenario).wantQuestion,
@@ -424,6 +426,18 @@ func (s *scenario) wantSent(a []string) error {
 		}
 	}
 	return errors.New("nothing like it was sent")
+}
+
+func (s *scenario) wantFault(a []string) error {
+	n := nth(a)
+	for _, f := range s.editor.Frames() {
+		if f.FromServer && string(f.ID) == "null" && f.Error != nil && strconv.Itoa(f.Error.Code) == a[0] {
+			if n--; n == 0 {
+				return nil
+			}
+		}
+	}
+	return errors.New("there is no such fault")
 }
 
 func (s *scenario) wantMessage(method, part string) error {

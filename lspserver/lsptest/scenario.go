@@ -59,12 +59,14 @@ func RunScenarios(t *testing.T, pattern string, serve Serve) {
 type scenario struct {
 	t     *testing.T
 	serve Serve
-	work  string            // above the workspace folders
-	parts map[string]string // decoded, by name
-	env   map[string]string
-	lines []line
-	opts  Options
-	model *scripted.Server
+	work  string // above the workspace folders
+	// folder is the name of the first one.
+	folder string
+	parts  map[string]string // decoded, by name
+	env    map[string]string
+	lines  []line
+	opts   Options
+	model  *scripted.Server
 
 	editor  *Editor
 	session string
@@ -86,7 +88,7 @@ func newScenario(t *testing.T, archive *txtar.Archive, serve Serve) *scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{t: t, serve: serve, work: work, parts: map[string]string{}}
+	s := &scenario{t: t, serve: serve, work: work, folder: "ws", parts: map[string]string{}}
 	s.opts.Folders = []string{filepath.Join(work, "ws")}
 	if err := os.Mkdir(s.opts.Folders[0], 0o755); err != nil {
 		t.Fatal(err)
@@ -160,7 +162,7 @@ func (s *scenario) part(f txtar.File) {
 
 // expand puts in what a script can only name.
 func (s *scenario) expand(text string) string {
-	return strings.NewReplacer("$WS", s.opts.Folders[0], "$WORK", s.work, "$SESSION", s.session, "$RUN", s.current.RunID).Replace(text)
+	return strings.NewReplacer("$WS", filepath.Join(s.work, s.folder), "$WORK", s.work, "$SESSION", s.session, "$RUN", s.current.RunID).Replace(text)
 }
 
 func (s *scenario) run() {

@@ -1,6 +1,7 @@
 package lsptest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,8 +17,7 @@ type line struct {
 }
 
 // parseScript reads a script: a step a line, words apart by spaces, a word
-// with spaces in it as a Go string. A JSON object or list takes the rest of
-// the line. "#" begins a comment.
+// with spaces in it as a Go string, a JSON object or list as it is. "#" begins a comment.
 func parseScript(text string, first int) ([]line, error) {
 	var lines []line
 	for i, source := range strings.Split(text, "\n") {
@@ -45,7 +45,8 @@ func splitWords(s string) ([]string, error) {
 		case s == "" || s[0] == '#':
 			return words, nil
 		case s[0] == '{' || s[0] == '[':
-			return append(words, strings.TrimSpace(s)), nil
+			n := jsonLength(s)
+			words, s = append(words, s[:n]), s[n:]
 		case s[0] == '"' || s[0] == '`':
 			quoted, err := strconv.QuotedPrefix(s)
 			if err != nil {
@@ -57,13 +58,16 @@ func splitWords(s string) ([]string, error) {
 			}
 			words, s = append(words, word), s[len(quoted):]
 		default:
-			// A value may be quoted: text="a b".
+			// A value may be quoted, or JSON: text="a b" context={"a": 1}.
 			end := strings.IndexAny(s, " \t")
 			if end < 0 {
 				end = len(s)
 			}
 			word := s[:end]
-			if key, value, ok := strings.Cut(s, `="`); ok && !strings.ContainsAny(key, " \t") {
+			if key, value, ok := strings.Cut(s, "={"); ok && !strings.ContainsAny(key, " \t") {
+				end = len(key) + 1 + jsonLength("{"+value)
+				word = s[:end]
+			} else if key, value, ok := strings.Cut(s, `="`); ok && !strings.ContainsAny(key, " \t") {
 				quoted, err := strconv.QuotedPrefix(`"` + value)
 				if err != nil {
 					return nil, errors.New("a string without end")
@@ -77,6 +81,17 @@ func splitWords(s string) ([]string, error) {
 			words, s = append(words, word), s[end:]
 		}
 	}
+}
+
+// jsonLength is the length of the JSON value that s begins with, or of all of
+// it where it begins with none.
+func jsonLength(s string) int {
+	d := json.NewDecoder(strings.NewReader(s))
+	var v json.RawMessage
+	if d.Decode(&v) != nil {
+		return len(s)
+	}
+	return int(d.InputOffset())
 }
 
 // unescape reads a section whose name ends in (escaped): a Go string without

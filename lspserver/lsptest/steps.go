@@ -15,7 +15,7 @@ import (
 //
 //	profile NAME                        the kind of editor; default rich
 //	agent review,ask | none             the features of experimental.agent
-//	folders ws other                    the workspace folders; default ws
+//	folders ws other                    the workspace folders; default ws, none is none
 //	init {…}   settings {…}             initializationOptions; the section agentls
 //	env NAME=VALUE                      of the server
 //	unused                              the model may have replies left over
@@ -37,6 +37,9 @@ var setup = map[string]func(s *scenario, args []string) error{
 	},
 	"folders": func(s *scenario, args []string) error {
 		s.opts.Folders = nil
+		if len(args) > 0 {
+			s.folder = args[0]
+		}
 		for _, name := range args {
 			dir := s.work + string(os.PathSeparator) + name
 			if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -83,6 +86,7 @@ var setup = map[string]func(s *scenario, args []string) error{
 //	answer "text"   dismiss   permit ID the next question to the user
 //	release HOLD                        of the model
 //	pause   resume                      the reading of what the server sends
+//	body "…"   raw "…"                  bytes on the wire, in a frame or as they are
 //	shutdown   exit   hangup   restart
 var steps map[string]func(s *scenario, args []string) error
 
@@ -101,6 +105,8 @@ func init() {
 		"release":       func(s *scenario, a []string) error { s.model.Release(a[0]); return nil },
 		"pause":         func(s *scenario, _ []string) error { s.editor.Pause(); return nil },
 		"resume":        func(s *scenario, _ []string) error { s.editor.Resume(); return nil },
+		"body":          func(s *scenario, a []string) error { s.editor.SendBody([]byte(a[0])); return nil },
+		"raw":           func(s *scenario, a []string) error { s.editor.SendRaw([]byte(a[0])); return nil },
 		"type":          (*scenario).stepType,
 		"version":       (*scenario).stepVersion,
 		"run":           (*scenario).stepRun,
