@@ -98,16 +98,21 @@ func set[T comparable](dst *T, v T) bool {
 // maxAdjustments bounds how often one request is said differently.
 const maxAdjustments = 4
 
-// adjust finds another way to say a request that a server refused.
-func adjust(q quirks, e serverError) (quirks, string, bool) {
+// refusesRequest reports whether a server may have refused a request for how
+// it was said.
+func refusesRequest(e *serverError) bool {
+	if e == nil || isOverflow(*e) {
+		return false
+	}
 	switch e.status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, 0:
-	default:
-		return q, "", false
+		return true
 	}
-	if isOverflow(e) {
-		return q, "", false
-	}
+	return false
+}
+
+// adjust finds another way to say a request that a server refused.
+func adjust(q quirks, e serverError) (quirks, string, bool) {
 	text := e.param + " " + e.message
 	for _, a := range adjustments {
 		if words := a.words.FindStringSubmatch(text); words != nil && a.apply(&q, words) {

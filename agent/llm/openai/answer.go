@@ -35,6 +35,12 @@ type answer struct {
 	args []byte
 }
 
+// maxAnswer bounds what a server can make us keep.
+const maxAnswer = 64 << 20
+
+// size is how many bytes the answer holds.
+func (a *answer) size() int { return a.text.Len() + a.thoughts.Len() + a.calls.size }
+
 func newAnswer(r llm.Request, q quirks) *answer {
 	return &answer{
 		thinkTags: q.thinkTags,

@@ -51,7 +51,11 @@ type calls struct {
 	// used returns the ids of the conversation so far.
 	used func() map[string]bool
 	ids  map[string]bool
+	size int // of all names and arguments
 }
+
+// callOverhead is what a call costs beside its text.
+const callOverhead = 256
 
 // add takes a delta. The call is returned when it can be announced.
 func (s *calls) add(d callDelta) *call {
@@ -60,6 +64,7 @@ func (s *calls) add(d callDelta) *call {
 		c = s.begin(d, c)
 	}
 	s.last = c
+	s.size += len(d.id) + len(d.name) + len(d.args)
 	if c.rawID == "" && c.id == "" {
 		c.rawID = d.id
 	}
@@ -84,6 +89,7 @@ func (s *calls) begin(d callDelta, before *call) *call {
 		c.name = before.name
 	}
 	s.list = append(s.list, c)
+	s.size += callOverhead
 	return c
 }
 

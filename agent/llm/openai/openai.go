@@ -40,6 +40,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -146,6 +147,12 @@ func (c *Client) requestOptions(client *http.Client) []option.RequestOption {
 			options = append(options, option.WithQueryAdd(name, v))
 		}
 	}
+	if c.quirks.keyHeader != "" && c.opts.APIKey != "" {
+		options = append(options, option.WithHeader(c.quirks.keyHeader, c.opts.APIKey))
+	}
+	if name, value, ok := strings.Cut(c.quirks.header, ": "); ok {
+		options = append(options, option.WithHeader(name, value))
+	}
 	for name, v := range c.opts.Headers {
 		options = append(options, option.WithHeader(name, v))
 	}
@@ -184,13 +191,15 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Delta,
 		q := c.quirksFor(r.Model)
 		for tries := 0; ; tries++ {
 			shown, refusal, err := c.once(ctx, r, q, yield)
+			if tries > 0 && !refusesRequest(refusal) {
+				c.remember(r.Model, q) // it helped
+			}
 			if err == nil || errors.Is(err, errStopped) {
 				return
 			}
-			if refusal != nil && !shown && tries < maxAdjustments {
+			if refusesRequest(refusal) && !shown && tries < maxAdjustments {
 				if better, notice, ok := adjust(q, *refusal); ok {
 					q = better
-					c.remember(r.Model, q)
 					if !yield(llm.Notice{Severity: "info", Code: "parameter", Message: c.host() + " " + notice}, nil) {
 						return
 					}

@@ -27,6 +27,10 @@ type quirks struct {
 	thinkTags bool
 	// shortIDs sends tool call ids of nine letters and digits.
 	shortIDs bool
+	// keyHeader names a header that carries the key too.
+	keyHeader string
+	// header is one that the server wants, "Name: value".
+	header string
 	// plainSchemas leaves out of the tools' schemas what not all servers take.
 	plainSchemas bool
 }
@@ -59,6 +63,7 @@ var known = map[string]quirks{
 	},
 	"anthropic": {
 		systemRole: "system", maxTokens: "max_tokens", includeUsage: true, nullContent: true,
+		keyHeader: "x-api-key", header: "anthropic-version: 2023-06-01", // for the list of models
 	},
 	"ollama": {
 		systemRole: "system", maxTokens: "max_tokens", includeUsage: true, thinkTags: true,

@@ -99,6 +99,9 @@ func (s *stream) event(e event) error {
 	if s.answer.failure != nil {
 		return s.failedInStream(s.answer.failure)
 	}
+	if s.answer.size() > maxAnswer {
+		return &llm.Error{Class: llm.Internal, Message: fmt.Sprintf("the answer of %s is larger than %d MiB: it was given up", s.host(), maxAnswer>>20)}
+	}
 	return s.drain()
 }
 

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -234,8 +235,12 @@ func TestTransports(t *testing.T) {
 }
 
 func TestHTTP2(t *testing.T) {
+	var breaks atomic.Bool
 	srv := httptest.NewUnstartedServer(streaming(func(_ context.Context, write func(string)) {
 		write(sse(delta(`"content":"hi"`)))
+		if breaks.Load() {
+			panic(http.ErrAbortHandler)
+		}
 		write(sse(finish(`"stop"`), done))
 	}))
 	srv.EnableHTTP2 = true
@@ -245,6 +250,8 @@ func TestHTTP2(t *testing.T) {
 	if a := collect(t, c, t.Context(), request()); a.err != nil || a.text != "hi" {
 		t.Errorf("%+v", a)
 	}
+	breaks.Store(true)
+	check(t, collect(t, c, t.Context(), request()), want{text: "hi", class: llm.Network, retry: true})
 }
 
 // C103: neither key nor prompt go to another host.
@@ -311,6 +318,69 @@ func TestProxy(t *testing.T) {
 		c := newClientTo(t, Options{BaseURL: base, Proxy: http.ProxyURL(proxy)})
 		checkError(t, collect(t, c, t.Context(), request()).err, want{class: llm.Network, says: "the proxy asks for a login"})
 	}
+}
+
+// C104: HTTPS_PROXY, NO_PROXY and SSL_CERT_FILE, which a process reads once:
+// the test runs itself anew.
+func TestProxyAndCertificateOfTheEnvironment(t *testing.T) {
+	if base := os.Getenv("TEST_BASE_URL"); base != "" {
+		a := collect(t, newClientTo(t, Options{BaseURL: base}), t.Context(), request())
+		fmt.Printf("said %q %v\n", a.text, a.err)
+		return
+	}
+	var proxied atomic.Int32
+	answer := say("text/event-stream", sse(delta(`"content":"hi"`), finish(`"stop"`), done))
+	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		proxied.Add(1)
+		answer(w, r)
+	})
+	secure := httptest.NewTLSServer(answer)
+	defer secure.Close()
+	for _, c := range []struct {
+		base, noProxy string
+		proxied       int32
+	}{
+		{"http://model.example/v1", "", 1},
+		{strings.Replace(serve(t, answer), "127.0.0.1", "localhost", 1), "", 0},
+		{secure.URL, "", 0},
+		{serve(t, answer), "127.0.0.1", 0},
+	} {
+		proxied.Store(0)
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxyAndCertificateOfTheEnvironment$")
+		child.Env = append(os.Environ(), "TEST_BASE_URL="+c.base, "HTTP_PROXY="+proxy, "HTTPS_PROXY="+proxy, "http_proxy=", "https_proxy=",
+			"NO_PROXY="+c.noProxy, "no_proxy=", "SSL_CERT_FILE="+certificateFile(t, secure))
+		out, err := child.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `said "hi" <nil>`) || proxied.Load() != c.proxied {
+			t.Errorf("%s: %s, %v, %d through the proxy", c.base, out, err, proxied.Load())
+		}
+	}
+}
+
+func TestAnthropicHeaders(t *testing.T) {
+	var got http.Header
+	c := newClientTo(t, Options{Provider: "anthropic", APIKey: testKey, BaseURL: serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header
+		_, _ = io.WriteString(w, `{"data":[{"id":"claude"}]}`)
+	})})
+	if _, err := c.Models(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got.Get("X-Api-Key") != testKey || got.Get("Anthropic-Version") != "2023-06-01" || got.Get("Authorization") != "Bearer "+testKey {
+		t.Errorf("%v", got)
+	}
+}
+
+// A server cannot fill our memory.
+func TestEndlessAnswer(t *testing.T) {
+	piece := sse(delta(`"content":"` + strings.Repeat("x", 1<<20) + `"`))
+	c := newClientTo(t, Options{BaseURL: serve(t, streaming(func(ctx context.Context, write func(string)) {
+		for ctx.Err() == nil {
+			write(piece)
+		}
+	}))})
+	a := collect(t, c, t.Context(), request())
+	w := want{text: a.text, class: llm.Internal, says: "larger than 64 MiB"}
+	check(t, a, w)
 }
 
 func TestNoConnection(t *testing.T) {
