@@ -104,9 +104,10 @@ func (r *report) addFile(f finding, display string) bool {
 func (r *report) addLines(f finding, display string) bool {
 	lines := r.wanted(f.lines)
 	r.last = -1
+	end := 0 // of the context of the last match
 	for i, l := range lines {
-		if l.match && r.shown == r.q.limit {
-			r.more = true
+		if r.shown == r.q.limit && (l.match || l.no > end) {
+			r.more = true // a match, or what precedes one
 			return false
 		}
 		sep := "-"
@@ -124,6 +125,7 @@ func (r *report) addLines(f finding, display string) bool {
 		r.body.WriteString(text)
 		r.last = l.no
 		if l.match {
+			end = l.no + r.q.context
 			if r.shown++; len(r.locations) == 0 || r.locations[len(r.locations)-1].Path != f.entry.Path {
 				r.point(f, l.no)
 			}
