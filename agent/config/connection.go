@@ -63,7 +63,7 @@ func (l *loader) overrides() layer {
 		}
 		if check, ok := checks[v.key]; ok {
 			if why := check(value); why != "" {
-				l.problems = append(l.problems, Problem{Source: v.name, Key: v.key, Message: v.name + ": " + why})
+				l.problems = append(l.problems, Problem{Source: v.name, Key: v.key, Message: why})
 				continue
 			}
 		}
@@ -107,6 +107,9 @@ func (l *loader) choose(top layer) choice {
 		if name, _ := l.firstSet(names); name != "" {
 			return choice{p.Name, name + " is set"}
 		}
+	}
+	if l.env("AGENTLS_API_KEY") != "" {
+		return choice{Presets[0].Name, "AGENTLS_API_KEY is set"}
 	}
 	return choice{}
 }

@@ -48,6 +48,7 @@ func TestEndpoint(t *testing.T) {
 		{"no key", sources{user: `{"provider":"deepseek"}`}, "deepseek needs a key: set DEEPSEEK_API_KEY"},
 		{"over all", sources{user: `{"provider":"deepseek","model":"x"}`, client: []string{`{"model":"y"}`}, env: map[string]string{"AGENTLS_API_KEY": "k", "AGENTLS_BASE_URL": "http://h:1", "AGENTLS_MODEL": "z", "DEEPSEEK_API_KEY": "d"}}, "deepseek http://h:1/v1 z key=k"},
 		{"over all, alone", sources{env: map[string]string{"AGENTLS_API_KEY": "k", "AGENTLS_BASE_URL": "http://h:1", "AGENTLS_MODEL": "z"}}, "custom http://h:1/v1 z key=k"},
+		{"a key alone", sources{env: map[string]string{"AGENTLS_API_KEY": "k"}}, "openai https://api.openai.com/v1 gpt-5 key=k"},
 		{"key variable", sources{user: `{"baseURL":"http://h:1","apiKeyEnv":"MY_KEY","model":"m"}`, env: map[string]string{"MY_KEY": "k"}}, "custom http://h:1/v1 m key=k"},
 		{"key variable that is not set", sources{user: `{"baseURL":"http://h:1","apiKeyEnv":"MY_KEY","model":"m"}`}, "apiKeyEnv names MY_KEY, which is not set"},
 		{"custom without a base URL", sources{user: `{"provider":"custom","model":"m"}`}, "needs a base URL"},
@@ -99,7 +100,7 @@ func TestEndpointDetails(t *testing.T) {
 
 func TestBadVariables(t *testing.T) {
 	r, problems := load(t, sources{env: map[string]string{"AGENTLS_PROVIDER": "opnai", "AGENTLS_BASE_URL": "ftp://h", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "::1"}})
-	if len(problems) != 3 || !strings.HasPrefix(problems[0], `AGENTLS_PROVIDER: AGENTLS_PROVIDER: "opnai" is none of`) {
+	if len(problems) != 3 || !strings.HasPrefix(problems[0], `AGENTLS_PROVIDER: "opnai" is none of`) {
 		t.Errorf("%q", problems)
 	}
 	if got := endpointText(r.Endpoint(t.Context(), "")); got != "openai https://api.openai.com/v1 gpt-5 key=k" {

@@ -41,14 +41,19 @@ type result struct {
 	Err            string
 }
 
+// exchangeOf is a response with a body that came by no network.
+func exchangeOf(t testing.TB, c *Client, body io.Reader) *exchange {
+	w := newWatch(time.Hour, func() {})
+	t.Cleanup(w.stop)
+	return &exchange{Client: c, parent: context.Background(), ctx: context.Background(), watch: w,
+		res: &http.Response{StatusCode: 200, ProtoMajor: 2, Header: http.Header{}, Body: io.NopCloser(body)}}
+}
+
 // read runs a body through the adapter without HTTP, and holds it to what is
 // true of every stream.
 func read(t testing.TB, c *Client, body io.Reader) result {
 	t.Helper()
-	w := newWatch(time.Hour, func() {})
-	defer w.stop()
-	x := &exchange{Client: c, parent: context.Background(), ctx: context.Background(), watch: w,
-		res: &http.Response{StatusCode: 200, ProtoMajor: 2, Header: http.Header{}, Body: io.NopCloser(body)}}
+	x := exchangeOf(t, c, body)
 	var a answered
 	r := llm.Request{Model: "m", Messages: thinking(), Tools: offered}
 	err := newStream(x, r, quirksOf("custom"), func(d llm.Delta, err error) bool {

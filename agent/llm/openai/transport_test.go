@@ -372,15 +372,10 @@ func TestAnthropicHeaders(t *testing.T) {
 
 // A server cannot fill our memory.
 func TestEndlessAnswer(t *testing.T) {
-	piece := sse(delta(`"content":"` + strings.Repeat("x", 1<<20) + `"`))
-	c := newClientTo(t, Options{BaseURL: serve(t, streaming(func(ctx context.Context, write func(string)) {
-		for ctx.Err() == nil {
-			write(piece)
-		}
-	}))})
-	a := collect(t, c, t.Context(), request())
-	w := want{text: a.text, class: llm.Internal, says: "larger than 64 MiB"}
-	check(t, a, w)
+	c := newClientTo(t, Options{BaseURL: "http://localhost:1"})
+	s := newStream(exchangeOf(t, c, strings.NewReader(sse(delta(`"content":"x"`)))), request(), quirksOf("custom"), func(llm.Delta, error) bool { return true })
+	s.answer.text.WriteString(strings.Repeat("x", maxAnswer))
+	checkError(t, s.run(), want{class: llm.Internal, says: "larger than 64 MiB"})
 }
 
 func TestNoConnection(t *testing.T) {
