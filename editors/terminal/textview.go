@@ -19,8 +19,10 @@ type textView struct {
 	style    style
 	dir      string // what names are shown relative to
 
-	// message is the one being streamed; shown is its text so far.
+	// message is the one whose line the cursor is on. shown is what was streamed
+	// of the text of shownID, which other lines may have interrupted.
 	message string
+	shownID string
 	shown   strings.Builder
 	stream  stream
 	thought bool // what was written last is reasoning
@@ -108,7 +110,6 @@ func (v *textView) delta(e event) {
 	if e.MessageID != v.message || thought != v.thought {
 		v.breakLine()
 		v.message, v.thought, v.stream = e.MessageID, thought, stream{}
-		v.shown.Reset()
 		if thought && !bool(v.style) {
 			v.write("(thinking) ")
 		}
@@ -117,6 +118,10 @@ func (v *textView) delta(e event) {
 	if thought {
 		v.write(v.style.dim(text))
 		return
+	}
+	if e.MessageID != v.shownID {
+		v.shownID = e.MessageID
+		v.shown.Reset()
 	}
 	v.shown.WriteString(e.Delta)
 	v.write(text)
@@ -128,7 +133,7 @@ func (v *textView) whole(e event) {
 	if e.Role != "assistant" {
 		return
 	}
-	streamed := e.MessageID == v.message && !v.thought
+	streamed := e.MessageID == v.shownID
 	if streamed && v.shown.String() == e.Text {
 		v.breakLine()
 		return
