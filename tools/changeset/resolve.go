@@ -276,6 +276,8 @@ func (r *resolver) reject(u unit, it *item) {
 	case u.h != nil:
 		f.hunks = slices.DeleteFunc(f.hunks, func(h *hunk) bool { return h == u.h })
 		if !f.exists {
+			// Nothing of it is left that the next write could be a change of.
+			r.s.saw.drop(f.path)
 			f.path = ""
 		}
 	default:
