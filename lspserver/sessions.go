@@ -27,6 +27,7 @@ type conversation struct {
 	// that was told.
 	announcing sync.Mutex
 	announced  int64
+	keeper     keeper
 
 	views views
 
@@ -87,7 +88,7 @@ func (c *conversation) announce(emit func(agent.Event)) {
 		return
 	}
 	c.announced = p.Revision
-	if err := c.session.Record(recordProposal, c.proposal.Save()); err != nil {
+	if err := c.keeper.keep(c.session, c.proposal, p); err != nil {
 		c.server.log.Error("proposal not stored", "session", c.id(), "err", err)
 	}
 	emit(agent.ProposalChanged{Revision: p.Revision, Files: c.server.summaries(p)})

@@ -1,8 +1,8 @@
 package lspserver
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -10,12 +10,7 @@ import (
 	"github.com/agentls/agentls/agent/session"
 	"github.com/agentls/agentls/lspserver/ext"
 	"github.com/agentls/agentls/lspserver/internal/document"
-	"github.com/agentls/agentls/tools/changeset"
 )
-
-// recordProposal is the type of our record in a session's file: the proposal
-// as it was at the event that follows.
-const recordProposal = "_proposal"
 
 // openStore makes the state directory private before anything is put there.
 func (s *server) openStore() (*session.Store, error) {
@@ -79,27 +74,11 @@ func (s *server) restore(id string) (*conversation, error) {
 // revive makes a conversation of what was stored of it.
 func (s *server) revive(id string, loaded *session.Loaded) (*conversation, error) {
 	c := &conversation{server: s}
-	var saved *changeset.Saved
-	for _, r := range loaded.Records {
-		if r.Type != recordProposal {
-			continue
-		}
-		var state changeset.Saved
-		if err := json.Unmarshal(r.Line, &state); err != nil {
-			s.log.Error("stored proposal not understood", "session", id, "err", err)
-			continue
-		}
-		saved = &state
+	set, err := c.keeper.revive(s.workspace, loaded.Records)
+	if err != nil {
+		return nil, fmt.Errorf("session %s: its proposal: %w", id, err)
 	}
-	if saved == nil {
-		c.proposal = changeset.New(s.workspace)
-	} else {
-		set, err := changeset.Restore(s.workspace, *saved)
-		if err != nil {
-			return nil, err
-		}
-		c.proposal = set
-	}
+	c.proposal = set
 	c.announced = c.proposal.Proposal().Revision
 	opts := s.sessionOptions(c)
 	opts.ID, opts.Recorder = id, loaded.File
