@@ -101,7 +101,7 @@ func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([
 	}
 	why := ""
 	if len(batch.Files) > 0 {
-		why = a.apply(ctx, set, batch, r)
+		why = a.apply(ctx, &delivery{set: set, batch: batch, label: r.Label})
 	}
 	results := set.Settle(batch, a.Rebaser.source.Base, why)
 	if r.Save {
@@ -110,9 +110,53 @@ func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([
 	return results, nil
 }
 
-// apply gets a batch into the documents as far as the editor does it. What it
-// returns is the reason for whatever is not there afterwards.
-func (a *Applier) apply(ctx context.Context, set *changeset.Set, batch *changeset.Batch, r Request) (why string) {
+// delivery is a batch on its way into the documents.
+type delivery struct {
+	set   *changeset.Set
+	batch *changeset.Batch
+	label string
+	// withheld has the files of which the editor is not asked for the
+	// operation, or not for anything, and why.
+	withheld map[string]withheld
+}
+
+type withheld struct {
+	all    bool
+	reason string
+}
+
+// open is how much the documents do not show of what the editor is asked for.
+func (d *delivery) open() (n int) {
+	for _, f := range d.batch.Files {
+		w, kept := d.withheld[f.FileID]
+		if w.all {
+			continue
+		}
+		n += len(f.Edits)
+		if f.Op != changeset.OpModify && !kept {
+			n++
+		}
+	}
+	return n
+}
+
+// why is the reason for what is not in the documents.
+func (d *delivery) why(answered string) string {
+	var reasons []string
+	if d.open() > 0 && answered != "" {
+		reasons = append(reasons, answered)
+	}
+	for _, f := range d.batch.Files {
+		if w := d.withheld[f.FileID]; w.all {
+			reasons = append(reasons, w.reason)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// apply gets a batch into the documents as far as the editor does it, and
+// returns the reason for whatever is not there afterwards.
+func (a *Applier) apply(ctx context.Context, d *delivery) string {
 	if !a.Capabilities.ApplyEdit {
 		return "this editor does not take edits from a language server (workspace/applyEdit): make the change by hand"
 	}
@@ -123,41 +167,34 @@ func (a *Applier) apply(ctx context.Context, set *changeset.Set, batch *changese
 		return "cancelled before the editor was asked"
 	}
 	for n := 1; ; n++ {
-		plan, why := a.plan(ctx, set, batch)
-		if len(plan) == 0 {
-			return why
+		plan, err := a.plan(ctx, d)
+		if err != nil {
+			return err.Error()
 		}
-		left := unlanded(batch)
-		answer := a.ask(ctx, cmp.Or(r.Label, label(batch)), plan)
+		if len(plan) == 0 {
+			return d.why("")
+		}
+		left := d.open()
+		answer := a.ask(ctx, d, plan)
 		switch {
 		case answer.final:
-			a.look(ctx, set, batch)
-			return answer.reason
+			a.look(d)
+			return d.why(answer.reason)
 		case answer.applied || !a.raced(plan):
-			if a.await(ctx, set, batch) {
-				return ""
-			}
-			return answer.reason
-		case !a.look(ctx, set, batch):
-			return answer.reason
-		case n == attempts || unlanded(batch) != left:
-			return answer.reason + "; the document was changed meanwhile: look at the proposal again"
+			a.until(ctx, func() bool { return a.look(d) == 0 })
+			return d.why(answer.reason)
+		case a.look(d) != left || n == attempts:
+			return d.why(answer.reason + "; the document was changed meanwhile: look at the proposal again")
 		}
 		a.Log.Info("edit refused while the document was being changed: sending it again", "reason", answer.reason)
 	}
 }
 
-func label(b *changeset.Batch) string { return "agentls: " + count(len(b.Files), "file") }
-
-// unlanded is how much of a batch the documents do not show yet.
-func unlanded(b *changeset.Batch) (n int) {
-	for _, f := range b.Files {
-		n += len(f.Edits)
-		if f.Op != changeset.OpModify {
-			n++
-		}
-	}
-	return n
+// look brings the proposal up to date, and returns how much is open.
+func (a *Applier) look(d *delivery) int {
+	a.Rebaser.sync(d.set)
+	d.set.Refresh(d.batch)
+	return d.open()
 }
 
 // answer is what an editor said to an applyEdit.
@@ -170,7 +207,7 @@ type answer struct {
 }
 
 // ask sends an edit and waits for the answer.
-func (a *Applier) ask(ctx context.Context, label string, plan []planned) answer {
+func (a *Applier) ask(ctx context.Context, d *delivery, plan []planned) answer {
 	files := make([]fileEdit, len(plan))
 	for i, p := range plan {
 		files[i] = p.fileEdit
@@ -178,7 +215,11 @@ func (a *Applier) ask(ctx context.Context, label string, plan []planned) answer 
 	limited, cancel := context.WithTimeout(ctx, a.answerWithin)
 	defer cancel()
 	var raw json.RawMessage
-	err := a.Client.Call(limited, "workspace/applyEdit", applyEditParams{label, assemble(files, a.Capabilities)}, &raw)
+	params := applyEditParams{
+		Label: cmp.Or(d.label, "agentls: "+count(len(files), "file")),
+		Edit:  assemble(files, a.Capabilities),
+	}
+	err := a.Client.Call(limited, "workspace/applyEdit", params, &raw)
 	var refusal *rpc.Error
 	switch {
 	case err == nil:
@@ -216,23 +257,6 @@ func oneLine(s string) string {
 		return cut + "…"
 	}
 	return s
-}
-
-// look brings the proposal up to date whether or not somebody still waits, and
-// reports whether something of the batch is not in the documents.
-func (a *Applier) look(ctx context.Context, set *changeset.Set, batch *changeset.Batch) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.settleWithin)
-	defer cancel()
-	if err := a.Rebaser.Sync(ctx, set); err != nil {
-		a.Log.Warn("documents not compared", "err", err)
-	}
-	return set.Refresh(batch)
-}
-
-// await waits until the documents show the batch, and reports whether they do
-// in time.
-func (a *Applier) await(ctx context.Context, set *changeset.Set, batch *changeset.Batch) bool {
-	return a.until(ctx, func() bool { return !a.look(ctx, set, batch) })
 }
 
 // until calls done after each change of a document, and between them in case

@@ -54,6 +54,11 @@ func (d *desk) announce() {
 // propose has the agent write a file.
 func (d *desk) propose(name, content string) {
 	d.t.Helper()
+	seen, err := d.set.Read(d.path(name))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.set.Saw(d.path(name), seen.Text)
 	if _, err := d.set.Write(d.path(name), content, changeset.Origin{ToolCallID: "c1"}); err != nil {
 		d.t.Fatal(err)
 	}
@@ -136,7 +141,9 @@ func TestAccept(t *testing.T) {
 	if edit.TextDocument.URI != d.uri("a.go") || *edit.TextDocument.Version != 7 || len(edit.Edits) != 2 {
 		t.Errorf("asked for %+v", edit)
 	}
-	if last := d.announced[len(d.announced)-1]; last != d.set.Proposal().Revision {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !slices.Contains(d.announced, d.set.Proposal().Revision) {
 		t.Errorf("announced %v, the proposal is at %d", d.announced, d.set.Proposal().Revision)
 	}
 }

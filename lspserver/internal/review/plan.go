@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/agentls/agentls/lspserver/internal/document"
@@ -16,29 +17,31 @@ type planned struct {
 	text string
 }
 
+var (
+	errCancelled = errors.New("cancelled before the editor was asked")
+	errUnsteady  = errors.New("the document keeps changing: accept again")
+)
+
 // plan works out what the editor is to do, against the documents as they are
-// now. What it cannot be asked for is skipped in the batch. The reason is for
-// an empty plan.
-func (a *Applier) plan(ctx context.Context, set *changeset.Set, batch *changeset.Batch) (plan []planned, why string) {
+// now; what it cannot be asked for is withheld.
+func (a *Applier) plan(ctx context.Context, d *delivery) ([]planned, error) {
 	waited := false
 	for range 5 {
-		if err := a.Rebaser.Sync(ctx, set); err != nil {
-			return nil, "cancelled before the editor was asked"
+		if ctx.Err() != nil {
+			return nil, errCancelled
 		}
-		if !set.Refresh(batch) {
-			return nil, ""
-		}
-		if !waited && a.stale(batch) {
+		a.look(d)
+		if !waited && a.stale(d.batch) {
 			// Editors take a moment to reload what a command or a checkout wrote.
 			waited = true
-			a.until(ctx, func() bool { return !a.stale(batch) })
+			a.until(ctx, func() bool { return !a.stale(d.batch) })
 			continue
 		}
-		if plan, ok := a.planFiles(batch); ok {
-			return plan, ""
+		if plan, ok := a.planFiles(d); ok {
+			return plan, nil
 		}
 	}
-	return nil, "the document keeps changing: accept again"
+	return nil, errUnsteady
 }
 
 func (a *Applier) stale(batch *changeset.Batch) bool {
@@ -49,30 +52,33 @@ func (a *Applier) stale(batch *changeset.Batch) bool {
 }
 
 // planFiles is false where a document is not what the batch was made for.
-func (a *Applier) planFiles(batch *changeset.Batch) (plan []planned, ok bool) {
-	for _, f := range batch.Files {
+func (a *Applier) planFiles(d *delivery) (plan []planned, ok bool) {
+	d.withheld = map[string]withheld{}
+	for _, f := range d.batch.Files {
 		path := f.Document()
 		snap, disk := a.Docs.Disk(path)
 		switch {
 		case disk == document.Stale:
-			batch.Skip(f.FileID, a.Display(path)+" changed on disk and the editor still has the old text: reload it there, then accept again")
+			reason := a.Display(path) + " changed on disk and the editor still has the old text: reload it there, then accept again"
+			d.withheld[f.FileID] = withheld{true, reason}
+			d.batch.Skip(f.FileID, reason)
 			continue
 		case disk != document.NotOpen && snap.Doc.String() != f.Base:
 			return nil, false
 		}
-		p := planned{path: path, text: f.Base, fileEdit: fileEdit{uri: a.Docs.URI(path), operation: changeset.OpModify}}
-		d := snap.Doc
+		p := planned{path: path, text: f.Base, fileEdit: fileEdit{uri: a.Docs.URI(path), operation: f.Op}}
+		doc := snap.Doc
 		if disk == document.NotOpen {
-			d = text.New(f.Base)
+			doc = text.New(f.Base)
 		} else {
 			p.uri, p.version = snap.URI, new(snap.Version)
 		}
-		if refused := a.refused(f); refused != "" {
-			batch.Skip(f.FileID, refused)
-		} else {
-			p.operation = f.Op
+		if reason := a.refused(f); reason != "" {
+			d.withheld[f.FileID] = withheld{false, reason}
+			d.batch.Skip(f.FileID, reason)
+			p.operation = changeset.OpModify
 		}
-		switch p.edits = textEdits(d, f.Edits, a.Docs.Encoding()); {
+		switch p.edits = textEdits(doc, f.Edits, a.Docs.Encoding()); {
 		case p.operation == changeset.OpRename:
 			p.newURI = a.Docs.URI(f.Path)
 		case p.operation == changeset.OpCreate && f.Want != "":

@@ -90,15 +90,19 @@ func (r *Rebaser) Sync(ctx context.Context, set *changeset.Set) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	r.sync(set)
+	return nil
+}
+
+func (r *Rebaser) sync(set *changeset.Set) {
 	if !r.look(set) {
-		return nil
+		return
 	}
 	for _, s := range r.sessions() {
 		if s.Set == set {
 			r.announce(s)
 		}
 	}
-	return nil
 }
 
 // look reports whether it changed the proposal.
