@@ -100,6 +100,11 @@ func (f *Files) edit(ctx context.Context, p workspace.Path, rs []replacement, ca
 		return agent.Result{}, err
 	}
 	display := f.ws.Display(p.Abs)
+	for _, r := range rs {
+		if broken(r.New, doc.Text) {
+			return agent.Result{}, errors.New("new_text " + brokenCharacter)
+		}
+	}
 	c, err := compose(display, doc.Text, rs)
 	if err != nil {
 		return agent.Result{}, f.refuse(p, doc.Text, err)
@@ -121,6 +126,16 @@ func (f *Files) edit(ctx context.Context, p workspace.Path, rs []replacement, ca
 		Text:      fmt.Sprintf("Edited %s, %s%s. %s%s", display, ranges(doc.Text, c.edits), c.counted(), waits, f.readOnlyNote(p)),
 		Locations: []agent.Location{{Path: p.Abs, Line: first}},
 	}, nil
+}
+
+// brokenCharacter is what to say of text that broken holds of.
+const brokenCharacter = "has U+FFFD in it, which is what is left of half a character: send the whole one"
+
+// broken says whether a text to be written holds what is left of a character
+// that was broken on its way here, and the file does not.
+func broken(written, file string) bool {
+	const mark = "\ufffd"
+	return strings.Contains(written, mark) && !strings.Contains(file, mark)
 }
 
 // counted tells how often a text was replaced, where that is not once.

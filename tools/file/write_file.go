@@ -66,6 +66,9 @@ func (f *Files) write(ctx context.Context, p workspace.Path, content string, cal
 	if err != nil {
 		return agent.Result{}, err
 	}
+	if broken(content, doc.Text) {
+		return agent.Result{}, errors.New("content " + brokenCharacter)
+	}
 	display := f.ws.Display(p.Abs)
 	if doc.Exists {
 		if content = fitAll(doc.Text, content); content == doc.Text {

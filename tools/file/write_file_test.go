@@ -72,6 +72,15 @@ func TestWriteFileIsVerbatim(t *testing.T) {
 	}
 }
 
+// What is left of half a character is not written, unless the file has such.
+func TestBrokenCharacters(t *testing.T) {
+	d := newDesk(t, map[string]string{"a": "one\n", "b": "one \ufffd\n"})
+	d.fails("write_file", in{"path": "new", "content": "\ufffd"}, "U+FFFD")
+	d.fails("edit_file", in{"path": "a", "old_text": "one", "new_text": "\ufffd"}, "U+FFFD")
+	d.ok("edit_file", in{"path": "b", "old_text": "one \ufffd", "new_text": "two \ufffd"})
+	d.sees("b", "two \ufffd\n")
+}
+
 // A new file has the line endings of its place, an old one keeps its own.
 func TestWriteFileEndings(t *testing.T) {
 	d := newDesk(t, map[string]string{
