@@ -302,6 +302,7 @@ func (e *Editor) ask(f Frame) (any, bool) {
 	q := &question{frame: f, answer: make(chan any, 1)}
 	e.record.mu.Lock()
 	e.record.questions = append(e.record.questions, q)
+	e.record.news++
 	e.record.touch()
 	e.record.mu.Unlock()
 	select {
