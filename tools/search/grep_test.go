@@ -272,4 +272,31 @@ func TestGrepUnreadable(t *testing.T) {
 	f.expect(f.grep, map[string]string{`{"pattern":"needle"}`: "a:1:needle\n(1 match in 1 file)\n(2 could not be read)"})
 }
 
-var _ search.Pending = (*changeset.Set)(nil)
+// The real proposal, over a buffer.
+func TestWithChangeset(t *testing.T) {
+	f := newFixture(t, map[string]string{"edited.go": "one\n", "deleted.go": "one\n", "moved.go": "one\n", "swapped.go": "one\n", "open.go": "disk\n"})
+	f.buffers[f.path("open.go")] = "one\ntyped\n"
+	set := changeset.New(f.ws)
+	var o changeset.Origin
+	for _, step := range []func() (changeset.Change, error){
+		func() (changeset.Change, error) { return set.Write(f.path("edited.go"), "two\n", o) },
+		func() (changeset.Change, error) { return set.Write(f.path("new/file.go"), "two\n", o) },
+		func() (changeset.Change, error) { return set.Write(f.path("open.go"), "two\ntyped\n", o) },
+		func() (changeset.Change, error) { return set.Delete(f.path("deleted.go"), o) },
+		func() (changeset.Change, error) { return set.Move(f.path("moved.go"), f.path("new/place.go"), o) },
+		func() (changeset.Change, error) { return set.Move(f.path("swapped.go"), f.path("swapped-2.go"), o) },
+		func() (changeset.Change, error) { return set.Write(f.path("swapped.go"), "two\n", o) },
+	} {
+		if _, err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grep := func(input string) string { return f.call(search.Grep{Workspace: f.ws, Pending: set}, input).Text }
+	f.expect(grep, map[string]string{
+		`{"pattern":"two"}`:      "edited.go:1:two\nnew/file.go:1:two\nopen.go:1:two\nswapped.go:1:two\n(4 matches in 4 files)",
+		`{"pattern":"one|disk"}`: "new/place.go:1:one\nswapped-2.go:1:one\n(2 matches in 2 files)",
+		`{"pattern":"typed"}`:    "open.go:2:typed\n(1 match in 1 file)",
+	})
+	glob := func(input string) string { return f.call(search.Glob{Workspace: f.ws, Pending: set}, input).Text }
+	f.expect(glob, map[string]string{`{"pattern":"*.go"}`: "edited.go\nnew/file.go\nnew/place.go\nopen.go\nswapped-2.go\nswapped.go\n(6 files)"})
+}
