@@ -59,6 +59,7 @@ type hunk struct {
 	// next is what the agent wrote on base[start:end] while the hunk was in
 	// flight.
 	next *string
+	home *home // where it was before it came into conflict
 
 	changed, added int64
 }

@@ -1,6 +1,9 @@
 package changeset
 
 import (
+	"cmp"
+	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/tools/text"
@@ -38,6 +41,7 @@ func merge(base, now string, hunks []*hunk) (kept, landed []*hunk) {
 		}
 	}
 	m.settleRuns()
+	m.goHome()
 	return m.kept, m.landed
 }
 
@@ -46,6 +50,7 @@ type merger struct {
 	delta     int // by how much what comes next stands further along in now
 	kept      []*hunk
 	landed    []*hunk
+	baseHash  uint64 // 0 until asked for
 	// met are the places in kept where a meeting left hunks.
 	met []int
 }
@@ -122,6 +127,7 @@ func (m *merger) meet(hunks []*hunk, edits []text.Edit) {
 	from, to := min(first.start, edits[0].Start), max(last.end, edits[len(edits)-1].End)
 	at := from
 	for i, h := range hunks {
+		m.leave(h)
 		end := h.end
 		if i == len(hunks)-1 {
 			end = to
@@ -241,6 +247,68 @@ func (m *merger) settleRuns() {
 		}
 	}
 	m.kept = kept
+}
+
+// home is where a hunk stood before it came into conflict, and in which text.
+type home struct {
+	size       int
+	hash       uint64
+	start, end int
+	old, new   string
+}
+
+var homeSeed = maphash.MakeSeed()
+
+// leave notes where a hunk stands that is about to meet an edit.
+func (m *merger) leave(h *hunk) {
+	if m.base[h.start:h.end] != h.old {
+		return
+	}
+	if m.baseHash == 0 {
+		m.baseHash = maphash.String(homeSeed, m.base)
+	}
+	h.home = &home{len(m.base), m.baseHash, h.start, h.end, h.old, h.new}
+}
+
+// goHome puts conflicted hunks back when the text is again, as a whole, what
+// it was before they came into conflict: an undo of several steps ends there,
+// however its steps looked.
+func (m *merger) goHome() {
+	hash, hashed := uint64(0), false
+	back := false
+	for i, h := range m.kept {
+		if h.home == nil || h.next != nil || !m.isConflicted(i) || h.home.size != len(m.now) {
+			continue
+		}
+		if !hashed {
+			hash, hashed = maphash.String(homeSeed, m.now), true
+		}
+		if h.home.hash == hash && m.now[h.home.start:h.home.end] == h.home.old {
+			was := *h
+			h.start, h.end, h.old, h.new = h.home.start, h.home.end, h.home.old, h.home.new
+			if !m.fits(i) {
+				*h = was
+				continue
+			}
+			h.asked, h.home, back = nil, nil, true
+			h.failed, h.reason = false, ""
+		}
+	}
+	if back {
+		slices.SortStableFunc(m.kept, func(a, b *hunk) int { return cmp.Or(a.start-b.start, a.end-b.end) })
+	}
+}
+
+// fits tells whether no other pending hunk has the place of hunk i. One that
+// conflicts may be on its way home, too.
+func (m *merger) fits(i int) bool {
+	h := m.kept[i]
+	for j, o := range m.kept {
+		if j != i && !m.isConflicted(j) && (o.start < h.end && h.start < o.end || o.start == h.start && o.end == h.end) {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *merger) isConflicted(i int) bool {

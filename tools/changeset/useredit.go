@@ -2,6 +2,7 @@ package changeset
 
 import (
 	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/agentls/agentls/tools/text"
@@ -74,7 +75,7 @@ func clean(s string, i int) bool {
 // slide gives the edit that does the same as e and concerns hunks least, and
 // whether it concerns none. Text put in or taken out between equal text can be
 // told in several ways: a line break typed before a hunk must not look like
-// one typed into it. Where one of the ways is what a hunk wants, it is that.
+// one typed into it. Where one of the ways settles a hunk, it is that.
 func slide(base string, e text.Edit, hunks []*hunk, lo, hi int) (text.Edit, bool) {
 	w := newSlider(base, e, lo, hi)
 	first := sort.Search(len(hunks), func(i int) bool { return hunks[i].end >= e.Start-w.left })
@@ -86,21 +87,26 @@ func slide(base string, e text.Edit, hunks []*hunk, lo, hi int) (text.Edit, bool
 	if len(near) == 0 {
 		return e, true
 	}
-	if lands(base, e, near) {
+	if settlesOne(base, e, near) {
 		return e, false
 	}
-	best, peace := e, !meetsOne(base, e, near)
+	peace := !disturbs(base, e, near)
+	// Next to a conflicted hunk an edit stays where it is: it may be a part of
+	// the text that comes back. And who puts a line where the agent puts one
+	// means that place, not one character before.
+	fixed := meetsOne(base, e, near, func(h *hunk) bool {
+		return base[h.start:h.end] != h.old || h.start == h.end && strings.TrimSpace(e.New) != ""
+	})
+	best := e
 	const enough = 100 // hunks to look at: more would be next to each other in a run of one character
 	for _, h := range near[:min(len(near), enough)] {
 		for _, at := range []int{h.start, h.start - 1, h.start - w.removed(), h.end, h.end + 1} {
 			c, ok := w.at(at)
-			if !ok {
-				continue
-			}
-			if lands(base, c, near) {
+			switch {
+			case !ok:
+			case settlesOne(base, c, near):
 				return c, false
-			}
-			if !peace && !meetsOne(base, c, near) {
+			case !peace && !fixed && !disturbs(base, c, near):
 				best, peace = c, true
 			}
 		}
@@ -108,18 +114,32 @@ func slide(base string, e text.Edit, hunks []*hunk, lo, hi int) (text.Edit, bool
 	return best, peace
 }
 
-func lands(base string, e text.Edit, hunks []*hunk) bool {
+// settlesOne tells whether e makes true what a hunk wants, or brings back the
+// text that a conflicted one was made on.
+func settlesOne(base string, e text.Edit, hunks []*hunk) bool {
 	for _, h := range hunks {
-		if h.start == e.Start && h.end == e.End && base[h.start:h.end] == h.old && h.lands(e.New) {
+		if e.Start < h.start || e.End > h.end {
+			continue
+		}
+		conflicted := base[h.start:h.end] != h.old
+		if !conflicted && (e.Start > h.start || e.End < h.end) {
+			continue
+		}
+		t := base[h.start:e.Start] + e.New + base[e.End:h.end]
+		if h.lands(t) || conflicted && t == h.old {
 			return true
 		}
 	}
 	return false
 }
 
-func meetsOne(base string, e text.Edit, hunks []*hunk) bool {
+func disturbs(base string, e text.Edit, hunks []*hunk) bool {
+	return meetsOne(base, e, hunks, func(*hunk) bool { return true })
+}
+
+func meetsOne(base string, e text.Edit, hunks []*hunk, which func(*hunk) bool) bool {
 	for _, h := range hunks {
-		if h.meets(e, base) {
+		if h.meets(e, base) && which(h) {
 			return true
 		}
 	}
