@@ -141,7 +141,6 @@ const maxPattern = 4 << 10 // bytes
 // file is a file as the agent sees it.
 type file struct {
 	entry workspace.Entry
-	start string // where the walk that met it began
 	// Where text is known, known is set; else it is on disk.
 	text  string
 	known bool
@@ -199,47 +198,60 @@ func (v *view) text(path string) (string, bool) {
 func (v *view) walk(ctx context.Context, p place, fn func(file) error) (workspace.WalkStats, error) {
 	var total workspace.WalkStats
 	for _, start := range p.starts {
-		extra := v.below(start, p.starts)
-		found := false
-		emit := func(e workspace.Entry) error {
-			found = true
-			f := file{entry: e, start: start}
-			f.text, f.known = v.text(e.Path)
-			return fn(f)
-		}
-		stats, err := v.ws.Walk(ctx, []string{start}, func(e workspace.Entry) error {
-			if e.Type.IsDir() && e.Path != start && slices.Contains(p.starts, e.Path) {
-				return fs.SkipDir
-			}
-			for len(extra) > 0 && workspace.Compare(extra[0].Path, e.Path) <= 0 {
-				if extra[0].Path != e.Path {
-					if err := emit(extra[0]); err != nil {
-						return err
-					}
-				}
-				extra = extra[1:]
-			}
-			if v.gone[e.Path] {
-				return nil
-			}
-			return emit(e)
-		})
+		stats, found, err := v.walkFrom(ctx, start, p.starts, fn)
 		total.Ignored += stats.Ignored
 		total.Unreadable += stats.Unreadable
-		missing := errors.Is(err, fs.ErrNotExist)
-		if err != nil && !missing {
+		var gone *workspace.GoneError
+		switch {
+		case errors.As(err, &gone) && len(p.starts) > 1:
+			total.Unreadable++ // one of several folders
+		case err != nil:
 			return total, err
-		}
-		for _, e := range extra {
-			if err := emit(e); err != nil {
-				return total, err
-			}
-		}
-		if !found && p.named != nil {
+		case !found && p.named != nil:
 			return total, fmt.Errorf("%s: %w", v.ws.Display(start), errNotFound)
 		}
 	}
 	return total, nil
+}
+
+// walkFrom walks from one of the starts. found says that something was there.
+func (v *view) walkFrom(ctx context.Context, start string, starts []string, fn func(file) error) (stats workspace.WalkStats, found bool, err error) {
+	emit := func(e workspace.Entry) error {
+		found = true
+		f := file{entry: e}
+		f.text, f.known = v.text(e.Path)
+		return fn(f)
+	}
+	extra := v.below(start, starts)
+	stats, err = v.ws.Walk(ctx, []string{start}, func(e workspace.Entry) error {
+		if e.Path != start && slices.Contains(starts, e.Path) {
+			return fs.SkipDir
+		}
+		for len(extra) > 0 && workspace.Compare(extra[0].Path, e.Path) <= 0 {
+			before := extra[0]
+			extra = extra[1:]
+			if before.Path == e.Path {
+				break // it is there by now
+			}
+			if err := emit(before); err != nil {
+				return err
+			}
+		}
+		if v.gone[e.Path] {
+			return nil
+		}
+		return emit(e)
+	})
+	var gone *workspace.GoneError
+	if err != nil && (!errors.Is(err, fs.ErrNotExist) || errors.As(err, &gone)) {
+		return stats, found, err
+	}
+	for _, e := range extra {
+		if err := emit(e); err != nil {
+			return stats, found, err
+		}
+	}
+	return stats, found, nil
 }
 
 // below are the files at and below start that are not on disk and not ignored.

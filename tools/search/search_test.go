@@ -191,3 +191,17 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 }
+
+// A folder that was deleted is told of, not found empty.
+func TestFolderGone(t *testing.T) {
+	f := newFixture(t, map[string]string{"one/a": "needle\n", "two/b": "needle\n"}, "one", "two")
+	if err := os.RemoveAll(f.path("two")); err != nil {
+		t.Fatal(err)
+	}
+	f.expect(f.grep, map[string]string{`{"pattern":"needle"}`: "one/a:1:needle\n(1 match in 1 file)\n(1 could not be read)"})
+	f.refuse(search.Grep{Workspace: f.ws}, map[string]string{`{"pattern":"needle","path":"two"}`: `the workspace folder "two" cannot be read`})
+	if err := f.ws.SetFolders(f.ws.Folders()[1:]); err != nil {
+		t.Fatal(err)
+	}
+	f.refuse(search.Grep{Workspace: f.ws}, map[string]string{`{"pattern":"needle"}`: "cannot be read"})
+}
