@@ -175,6 +175,8 @@ func (a *Applier) apply(ctx context.Context, d *delivery) string {
 			return d.why("")
 		}
 		left := d.open()
+		done := a.Rebaser.expect(d.set, d.batch.Files)
+		defer done()
 		answer := a.ask(ctx, d, plan)
 		switch {
 		case answer.final:

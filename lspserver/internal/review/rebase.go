@@ -40,6 +40,8 @@ type Rebaser struct {
 	moved   map[*changeset.Set]*time.Timer // to be announced later
 	working bool
 	closed  bool
+	// expected has the edits that an editor is being asked for, by path.
+	expected map[*changeset.Set]map[string]changeset.FileEdit
 
 	wg sync.WaitGroup // the worker and the timers
 }
@@ -50,7 +52,14 @@ func NewRebaser(source changeset.Source, sessions func() []Session, log *slog.Lo
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Rebaser{source: source, sessions: sessions, log: log, files: map[string]bool{}, moved: map[*changeset.Set]*time.Timer{}}
+	return &Rebaser{
+		sessions: sessions,
+		source:   source,
+		log:      log,
+		files:    map[string]bool{},
+		moved:    map[*changeset.Set]*time.Timer{},
+		expected: map[*changeset.Set]map[string]changeset.FileEdit{},
+	}
 }
 
 // Document takes a change of an open document; it is what document.Store's
@@ -62,8 +71,9 @@ func (r *Rebaser) Document(e document.Event) {
 		info, err := os.Stat(e.Path)
 		d := changeset.Doc{Text: e.Doc.String(), Exists: err == nil && info.Mode().IsRegular(), Open: true}
 		for _, s := range r.sessions() {
-			switch s.Set.Rebase(e.Path, d) {
+			switch r.merge(s.Set, e.Path, d) {
 			case changeset.Altered:
+				r.log.Debug("a document altered a proposal", "path", e.Path, "version", e.Version)
 				r.announce(s)
 			case changeset.Shifted:
 				r.announceSoon(s)
@@ -108,6 +118,11 @@ func (r *Rebaser) sync(set *changeset.Set) {
 // look reports whether it changed the proposal.
 func (r *Rebaser) look(set *changeset.Set) bool {
 	before := set.Proposal().Revision
+	for _, path := range r.expecting(set) {
+		if d, err := r.source.Base(path); err == nil && !d.Open {
+			r.merge(set, path, d)
+		}
+	}
 	set.Sync()
 	return set.Proposal().Revision != before
 }
