@@ -279,7 +279,8 @@ func checkCalls(at string, calls []ToolCall, open, seen map[string]bool) string 
 
 // checkExtends asks that a request which goes on with a conversation begins
 // with all of an earlier request, byte for byte, its tools included: anything
-// else loses the provider's prompt cache.
+// else loses the provider's prompt cache. A run in another mode may offer some
+// tools more or less.
 func (r *Request) checkExtends(earlier []Request) string {
 	goesOn := false
 	for _, m := range r.Messages {
@@ -289,11 +290,24 @@ func (r *Request) checkExtends(earlier []Request) string {
 		return ""
 	}
 	for i := range earlier {
-		if e := &earlier[i]; e.err == nil && len(e.messages) < len(r.messages) && bytes.Equal(e.tools, r.tools) && extends(e.messages, r.messages) {
+		if e := &earlier[i]; e.err == nil && len(e.messages) < len(r.messages) && sameTools(e.Tools, r.Tools) && extends(e.messages, r.messages) {
 			return ""
 		}
 	}
 	return "scripted: this request does not extend an earlier one byte for byte"
+}
+
+// sameTools says whether the shorter list is the longer one without some.
+func sameTools(a, b []Tool) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for _, t := range b {
+		if len(a) > 0 && a[0].Name == t.Name && a[0].Description == t.Description && bytes.Equal(a[0].Parameters, t.Parameters) {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
 }
 
 func extends(old, new []json.RawMessage) bool {

@@ -343,6 +343,35 @@ func TestStrict(t *testing.T) {
 	}
 }
 
+// A conversation that goes on in another mode has fewer tools, or more, but
+// none that changed its words or its place.
+func TestStrictTools(t *testing.T) {
+	tool := func(name, description string) string {
+		return `{"type":"function","function":{"name":"` + name + `","description":"` + description + `","parameters":{}}}`
+	}
+	all := []string{tool("read", "r"), tool("write", "w"), tool("plan", "p")}
+	for name, c := range map[string]struct {
+		tools []string
+		ok    bool
+	}{
+		"the same":      {all, true},
+		"one less":      {[]string{all[0], all[2]}, true},
+		"one more":      {append([]string{tool("first", "f")}, all...), true},
+		"another order": {[]string{all[1], all[0], all[2]}, false},
+		"other words":   {[]string{all[0], tool("write", "W"), all[2]}, false},
+	} {
+		srv := start(t, Script{Strict: true, Replies: []Reply{{}, {}}})
+		send := func(tools []string, messages ...string) *http.Response {
+			b := strings.TrimSuffix(body(messages...), "}") + `,"tools":[` + strings.Join(tools, ",") + `]}`
+			return post(t, srv, b)
+		}
+		send(all, say("x"))
+		if res := send(c.tools, say("x"), answers, say("y")); (res.StatusCode == 200) != c.ok {
+			t.Errorf("%s: %d", name, res.StatusCode)
+		}
+	}
+}
+
 // A refused request uses no reply up: what comes next gets it.
 func TestStrictKeepsReply(t *testing.T) {
 	srv := start(t, parse(t, "strict\nreply\nsay ok\n"))
