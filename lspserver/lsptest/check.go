@@ -73,7 +73,7 @@ func CheckRequests(bodies [][]byte) error {
 
 type chatRequest struct {
 	Messages []json.RawMessage `json:"messages"`
-	Tools    json.RawMessage   `json:"tools"`
+	Tools    []json.RawMessage `json:"tools"`
 }
 
 type chatMessage struct {
@@ -134,9 +134,10 @@ func (r chatRequest) paired() error {
 	return nil
 }
 
-// extends says whether r goes on from before, with the same tools.
+// extends says whether r goes on from before, with the same tools or, in
+// another mode, with some of them.
 func (r chatRequest) extends(before chatRequest) bool {
-	if len(r.Messages) < len(before.Messages) || string(r.Tools) != string(before.Tools) {
+	if len(r.Messages) < len(before.Messages) || !sameTools(r.Tools, before.Tools) {
 		return false
 	}
 	for i, m := range before.Messages {
@@ -145,4 +146,17 @@ func (r chatRequest) extends(before chatRequest) bool {
 		}
 	}
 	return true
+}
+
+// sameTools says whether the shorter list is the longer one without some.
+func sameTools(a, b []json.RawMessage) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for _, t := range b {
+		if len(a) > 0 && string(a[0]) == string(t) {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -81,6 +80,8 @@ var setup = map[string]func(s *scenario, args []string) error{
 //	     an edit, else the comment
 //	async resolve … / async request …   without waiting; `finish` waits, `unsend` cancels it
 //	request METHOD {…}   notify METHOD {…}   command NAME [args…]
+//	lens FILE N                         runs the command of the N-th code lens
+//	action FILE L:C[-L:C] "title" ["problem"]   runs a code action; with a problem, one of that diagnostic
 //	applyedit KIND ["text"] [FILE L:C]  how the next edit is taken; see Behaviour
 //	release-edits                       of those that wait
 //	answer "text"   dismiss   permit ID the next question to the user
@@ -120,6 +121,8 @@ func init() {
 		"request":       (*scenario).stepRequest,
 		"notify":        (*scenario).stepNotify,
 		"command":       (*scenario).stepCommand,
+		"lens":          (*scenario).stepLens,
+		"action":        (*scenario).stepAction,
 		"applyedit":     (*scenario).stepApplyEdit,
 		"answer":        (*scenario).stepAnswer,
 		"dismiss":       (*scenario).stepDismiss,
@@ -240,103 +243,6 @@ func (s *scenario) stepSteer(a []string) error {
 	return s.editor.Request("agent/run/steer", map[string]any{"runId": s.current.RunID, "prompt": a[0]}, &s.answer)
 }
 
-// decisions reads WHAT VERDICT ["text"] [, …].
-func (s *scenario) decisions(a []string) (ds []map[string]any, revision int64, save bool, err error) {
-	p := s.editor.Proposal(s.session)
-	revision = p.Revision
-	a = slices.DeleteFunc(slices.Clone(a), func(w string) bool {
-		if n, ok := strings.CutPrefix(w, "revision="); ok {
-			revision, err = strconv.ParseInt(n, 10, 64)
-			return true
-		}
-		save = save || w == "save"
-		return w == "save"
-	})
-	for len(a) > 0 && err == nil {
-		end := slices.Index(a, ",")
-		if end < 0 {
-			end = len(a)
-		}
-		var d map[string]any
-		if d, err = s.decision(p, a[:end]); err == nil {
-			ds = append(ds, d)
-		}
-		a = a[min(end+1, len(a)):]
-	}
-	return ds, revision, save, err
-}
-
-func (s *scenario) decision(p Proposal, a []string) (map[string]any, error) {
-	d := map[string]any{}
-	switch a[0] {
-	case "all":
-		d["all"], a = true, a[1:]
-	case "file":
-		f, err := s.fileOf(p, a[1])
-		if err != nil {
-			return nil, err
-		}
-		d["fileId"], a = f.FileID, a[2:]
-	case "hunk":
-		files := p.Files
-		if _, err := strconv.Atoi(a[1]); err != nil {
-			f, err := s.fileOf(p, a[1])
-			if err != nil {
-				return nil, err
-			}
-			files, a = []FileChange{f}, a[1:]
-		}
-		h, err := hunkAt(files, a[1])
-		if err != nil {
-			return nil, err
-		}
-		d["hunkId"], a = h.HunkID, a[2:]
-	case "id": // whatever it is
-		d["hunkId"], a = a[1], a[2:]
-	default:
-		return nil, fmt.Errorf("%q is nothing to decide", a[0])
-	}
-	d["verdict"] = a[0]
-	if len(a) > 1 && a[0] == "edit" {
-		d["newText"] = a[1]
-	} else if len(a) > 1 {
-		d["comment"] = a[1]
-	}
-	return d, nil
-}
-
-func (s *scenario) fileOf(p Proposal, name string) (FileChange, error) {
-	for _, f := range p.Files {
-		if path := pathOf(f.URI); f.URI == name || path == s.editor.Abs(name) {
-			return f, nil
-		}
-	}
-	return FileChange{}, fmt.Errorf("%s is not in the proposal", name)
-}
-
-func hunkAt(files []FileChange, number string) (Hunk, error) {
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		return Hunk{}, err
-	}
-	for _, f := range files {
-		if n <= len(f.Hunks) && n > 0 {
-			return f.Hunks[n-1], nil
-		}
-		n -= len(f.Hunks)
-	}
-	return Hunk{}, fmt.Errorf("there is no hunk %s", number)
-}
-
-func (s *scenario) stepResolve(a []string) error {
-	ds, revision, save, err := s.decisions(a)
-	if err != nil {
-		return err
-	}
-	s.decided, err = s.editor.Resolve(s.session, revision, ds, save)
-	return err
-}
-
 func (s *scenario) stepAsync(a []string) error {
 	switch a[0] {
 	case "resolve":
@@ -377,26 +283,6 @@ func (s *scenario) stepNotify(a []string) error {
 		params = json.RawMessage(a[1])
 	}
 	s.editor.Notify(a[0], params)
-	return nil
-}
-
-func (s *scenario) stepCommand(a []string) error {
-	arguments := []any{}
-	for _, w := range a[1:] {
-		if strings.HasPrefix(w, "{") {
-			arguments = append(arguments, json.RawMessage(w))
-			continue
-		}
-		arguments = append(arguments, w)
-	}
-	err := s.editor.Request("workspace/executeCommand", map[string]any{"command": a[0], "arguments": arguments}, &s.answer)
-	if err != nil || a[0] != "agentls.run" {
-		return err
-	}
-	if err := json.Unmarshal(s.answer, &s.current); err != nil {
-		return err
-	}
-	s.session = s.current.SessionID
 	return nil
 }
 
