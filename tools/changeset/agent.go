@@ -52,6 +52,9 @@ func (s *Set) write(path, content string, d Doc, o Origin) (Change, error) {
 		if f != nil { // deleted by the agent: it is back, whatever it saw before
 			f.path, f.failed, f.origin = path, false, o
 			s.saw.put(path, content)
+			if !f.exists {
+				return s.create(f, content, o), nil
+			}
 			return s.compose(f, text.Diff(f.render(), content), o), nil
 		}
 	}
@@ -274,11 +277,11 @@ func onlyInFlight(hunks []*hunk) (out []*hunk) {
 // it was moved: it is created at its new place then, and the editor's own is
 // free to be another.
 func (s *Set) vacate(f *file, path string) (*file, error) {
+	if f.path == "" && f.old == path {
+		return f, nil
+	}
 	if f.busy() || f.old != path {
 		return nil, busy(path)
-	}
-	if f.path == "" {
-		return f, nil
 	}
 	content := f.render()
 	f.old, f.exists, f.base, f.born, f.gone, f.taken, f.failed = f.path, false, "", true, false, false, false

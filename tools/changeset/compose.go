@@ -47,12 +47,28 @@ func (s *Set) compose(f *file, edits []text.Edit, o Origin) Change {
 	}
 	c.keep(f.hunks[c.done:])
 	f.hunks = c.out
+	if f.undone() {
+		f.hunks, c.made = nil, nil
+	}
 	s.commit(f)
 	change := Change{Kind: Edited, FileID: f.id, HunkIDs: c.ids()}
 	if f.shown.Op == "" {
 		change.Kind = Withdrawn
 	}
 	return change
+}
+
+// undone tells whether the hunks cancel out: text may be taken away in one
+// place and put back in another without making a difference.
+func (f *file) undone() bool {
+	delta := 0
+	for _, h := range f.hunks {
+		if h.inFlight() || f.conflicted(h) {
+			return false
+		}
+		delta += len(h.new) - len(h.old)
+	}
+	return delta == 0 && f.render() == f.base
 }
 
 // layout says where the hunks of a file stand in what the agent sees.
@@ -217,6 +233,9 @@ func (c *composer) put(h *hunk) {
 		c.forget(c.out[last])
 		c.out = c.out[:last]
 	}
+	if h.new == h.old {
+		return
+	}
 	c.out, c.made = append(c.out, h), append(c.made, h)
 }
 
@@ -225,8 +244,8 @@ func (c *composer) joinLast(h *hunk) {
 	last := len(c.out) - 1
 	joined := c.f.join(c.out[last], h, c.o)
 	c.forget(c.out[last])
-	c.out[last] = joined
-	c.made = append(c.made, joined)
+	c.out = c.out[:last]
+	c.put(joined)
 }
 
 func (c *composer) collides(h *hunk) bool {
@@ -355,8 +374,8 @@ func (f *file) collide(a, b *hunk) bool {
 	switch {
 	case a.inFlight() || b.inFlight():
 		return false
-	case a.start == a.end && b.start == b.end && a.end == b.start:
-		return true
+	case a.end == b.start && (a.start == a.end || a.new == "") && (b.start == b.end || b.new == ""):
+		return true // what is taken out and put in at one place is a replacement
 	case f.conflicted(a) || f.conflicted(b):
 		return b.start < a.end || a.start == b.start
 	}
@@ -381,6 +400,7 @@ func (f *file) join(a, b *hunk, o Origin) *hunk {
 	default:
 		gap := f.base[a.end:b.start]
 		h.start, h.end, h.old, h.new = a.start, b.end, a.old+gap+b.old, a.new+gap+b.new
+		h.trim(f.base)
 	}
 	return h
 }

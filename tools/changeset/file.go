@@ -58,8 +58,8 @@ type hunk struct {
 	asked *asked
 	// next is what the agent wrote on base[start:end] while the hunk was in
 	// flight.
-	next *string
-	home *home // where it was before it came into conflict
+	next  *string
+	homes []home // where it stood before edits that met it, newest last
 
 	changed, added int64
 }

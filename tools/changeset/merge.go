@@ -27,11 +27,17 @@ func merge(base, now string, hunks []*hunk) (kept, landed []*hunk) {
 	for i, j := 0, 0; i < len(hunks) || j < len(edits); {
 		switch {
 		case j == len(edits) || i < len(hunks) && hunks[i].before(edits[j], base):
+			if j < len(edits) && hunks[i].start == hunks[i].end && hunks[i].end == edits[j].Start {
+				m.leave(hunks[i])
+			}
 			hunks[i].start += m.delta
 			hunks[i].end += m.delta
 			m.kept = append(m.kept, hunks[i])
 			i++
 		case i == len(hunks) || !hunks[i].meets(edits[j], base):
+			if i < len(hunks) && hunks[i].start == hunks[i].end && hunks[i].start == edits[j].End {
+				m.leave(hunks[i])
+			}
 			m.delta += edits[j].Delta()
 			j++
 		default:
@@ -249,7 +255,7 @@ func (m *merger) settleRuns() {
 	m.kept = kept
 }
 
-// home is where a hunk stood before it came into conflict, and in which text.
+// home is a place where a hunk was at peace, and in which text.
 type home struct {
 	size       int
 	hash       uint64
@@ -257,9 +263,13 @@ type home struct {
 	old, new   string
 }
 
+// maxHomes is how many places a hunk remembers.
+const maxHomes = 8
+
 var homeSeed = maphash.MakeSeed()
 
-// leave notes where a hunk stands that is about to meet an edit.
+// leave notes where a hunk stands that an edit meets, or comes so close to
+// that its undo would.
 func (m *merger) leave(h *hunk) {
 	if m.base[h.start:h.end] != h.old {
 		return
@@ -267,31 +277,39 @@ func (m *merger) leave(h *hunk) {
 	if m.baseHash == 0 {
 		m.baseHash = maphash.String(homeSeed, m.base)
 	}
-	h.home = &home{len(m.base), m.baseHash, h.start, h.end, h.old, h.new}
+	if len(h.homes) == maxHomes {
+		h.homes = h.homes[1:]
+	}
+	h.homes = append(h.homes[:len(h.homes):len(h.homes)], home{len(m.base), m.baseHash, h.start, h.end, h.old, h.new})
 }
 
 // goHome puts conflicted hunks back when the text is again, as a whole, what
 // it was before they came into conflict: an undo of several steps ends there,
 // however its steps looked.
 func (m *merger) goHome() {
-	hash, hashed := uint64(0), false
-	back := false
+	hash, back := uint64(0), false
 	for i, h := range m.kept {
-		if h.home == nil || h.next != nil || !m.isConflicted(i) || h.home.size != len(m.now) {
+		if len(h.homes) == 0 || h.next != nil || !m.isConflicted(i) {
 			continue
 		}
-		if !hashed {
-			hash, hashed = maphash.String(homeSeed, m.now), true
-		}
-		if h.home.hash == hash && m.now[h.home.start:h.home.end] == h.home.old {
+		for _, to := range h.homes {
+			if to.size != len(m.now) {
+				continue
+			}
+			if hash == 0 {
+				hash = maphash.String(homeSeed, m.now)
+			}
+			if to.hash != hash || m.now[to.start:to.end] != to.old {
+				continue
+			}
 			was := *h
-			h.start, h.end, h.old, h.new = h.home.start, h.home.end, h.home.old, h.home.new
+			h.start, h.end, h.old, h.new = to.start, to.end, to.old, to.new
 			if !m.fits(i) {
 				*h = was
 				continue
 			}
-			h.asked, h.home, back = nil, nil, true
-			h.failed, h.reason = false, ""
+			h.asked, h.failed, h.reason, back = nil, false, "", true
+			break
 		}
 	}
 	if back {

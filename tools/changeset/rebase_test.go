@@ -91,7 +91,7 @@ func TestTypedKeyByKey(t *testing.T) {
 	for _, c := range []struct{ base, old, new string }{
 		{"a\nfoo\nb\n", "foo", "barbaz"},
 		{"a\nb\n", "b", "foo()\nb"},
-		{"a\nfoo bar baz\nb\n", "bar ", "x"},
+		{"a\nfoo bar baz\nb\n", "bar ", "xyz"},
 	} {
 		w := newWorld(t, "f", c.base)
 		w.edit("f", c.old, c.new)
@@ -105,7 +105,7 @@ func TestTypedKeyByKey(t *testing.T) {
 		for n := 1; n < len(c.new); n++ {
 			steps = append(steps, c.base[:i]+c.new[:n]+tail)
 		}
-		some := steps[:len(c.old)+2] // not so many that it is done
+		some := steps[:min(len(steps), len(c.old)+2)] // not so many that it is done
 		for _, s := range some {
 			w.user("f", s)
 		}
