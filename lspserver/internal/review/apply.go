@@ -101,7 +101,7 @@ func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([
 	}
 	why := ""
 	if len(batch.Files) > 0 {
-		why = a.apply(ctx, &delivery{set: set, batch: batch, label: r.Label})
+		why = a.apply(ctx, &delivery{set: set, batch: batch, label: r.Label, save: r.Save})
 	}
 	results := set.Settle(batch, a.Rebaser.source.Base, why)
 	if r.Save {
@@ -115,6 +115,7 @@ type delivery struct {
 	set   *changeset.Set
 	batch *changeset.Batch
 	label string
+	save  bool
 	// withheld has the files of which the editor is not asked for the
 	// operation, or not for anything, and why.
 	withheld map[string]withheld
@@ -167,29 +168,45 @@ func (a *Applier) apply(ctx context.Context, d *delivery) string {
 		return "cancelled before the editor was asked"
 	}
 	for n := 1; ; n++ {
-		plan, err := a.plan(ctx, d)
-		if err != nil {
-			return err.Error()
-		}
-		if len(plan) == 0 {
-			return d.why("")
-		}
-		left := d.open()
-		done := a.Rebaser.expect(d.set, d.batch.Files)
-		defer done()
-		answer := a.ask(ctx, d, plan)
+		why, raced := a.attempt(ctx, d)
 		switch {
-		case answer.final:
-			a.look(d)
-			return d.why(answer.reason)
-		case answer.applied || !a.raced(plan):
-			a.until(ctx, func() bool { return a.look(d) == 0 })
-			return d.why(answer.reason)
-		case a.look(d) != left || n == attempts:
-			return d.why(answer.reason + "; the document was changed meanwhile: look at the proposal again")
+		case !raced || d.open() == 0:
+			return why
+		case n == attempts:
+			return why + "; the document was changed meanwhile: look at the proposal again"
 		}
-		a.Log.Info("edit refused while the document was being changed: sending it again", "reason", answer.reason)
+		a.Log.Info("an edit met a document that was being changed: sending it again", "reason", why)
 	}
+}
+
+// attempt asks the editor once. It reports whether nothing came of that
+// because a document was changed meanwhile.
+func (a *Applier) attempt(ctx context.Context, d *delivery) (why string, raced bool) {
+	plan, err := a.plan(ctx, d)
+	if err != nil {
+		return err.Error(), false
+	}
+	if len(plan) == 0 {
+		return d.why(""), false
+	}
+	left := d.open()
+	defer a.Rebaser.expect(d.set, d.batch.Files)()
+	answer := a.ask(ctx, d, plan)
+	landed := func() bool { return a.look(d) == 0 }
+	switch raced = a.raced(plan); {
+	case answer.final:
+		landed()
+		return d.why(answer.reason), false
+	case !answer.applied && raced:
+		landed()
+	case a.until(ctx, landed):
+	case answer.applied:
+		raced = a.outdated(plan) // Neovim says so then, too
+		if d.save && a.saveHidden(ctx, plan) {
+			a.until(ctx, landed)
+		}
+	}
+	return d.why(answer.reason), raced && d.open() == left
 }
 
 // look brings the proposal up to date, and returns how much is open.
@@ -230,6 +247,8 @@ func (a *Applier) ask(ctx context.Context, d *delivery, plan []planned) answer {
 		return answer{final: true, reason: "cancelled while the editor was applying it"}
 	case limited.Err() != nil:
 		return answer{final: true, reason: fmt.Sprintf("the editor did not answer within %v: if it applies the edit later, that will be noticed", a.answerWithin)}
+	case errors.Is(err, rpc.ErrClosed):
+		return answer{final: true, reason: "the editor closed the connection"}
 	case errors.As(err, &refusal) && refusal.Code == rpc.MethodNotFound:
 		return answer{final: true, reason: "the editor knows no workspace/applyEdit: make the change by hand"}
 	}
@@ -241,7 +260,7 @@ func (a *Applier) ask(ctx context.Context, d *delivery, plan []planned) answer {
 func readAnswer(raw json.RawMessage) answer {
 	fields := object(raw)
 	if get[bool](fields["applied"]) {
-		return answer{applied: true, reason: "the editor said that it applied the edit, but the document does not show it: look at the document and accept again"}
+		return answer{applied: true, reason: "the editor said that it applied the edit, but neither the documents that it told of nor the disk show it: if the editor does, save the file there, else accept again"}
 	}
 	if reason := oneLine(get[string](fields["failureReason"])); reason != "" {
 		return answer{reason: "the editor refused the edit: " + reason}

@@ -169,7 +169,7 @@ func TestEditorsThatLie(t *testing.T) {
 	}{
 		{name: "refuses", answer: answers(applyEditResult{FailureReason: "user\n declined"}), want: nothing("the editor refused the edit: user declined")},
 		{name: "refuses without a reason", answer: answers(applyEditResult{}), want: nothing("gave no reason")},
-		{name: "says it applied", answer: answers(applyEditResult{Applied: true}), want: nothing("the document does not show it")},
+		{name: "says it applied", answer: answers(applyEditResult{Applied: true}), want: nothing("nor the disk show it")},
 		{name: "answers null", answer: answers(nil), want: nothing("did not say")},
 		{name: "answers {}", answer: answers(struct{}{}), want: nothing("did not say")},
 		{name: "answers a list", answer: answers([]int{1}), want: nothing("did not say")},
@@ -207,7 +207,7 @@ func TestEditorsThatLie(t *testing.T) {
 				d.replace("a.go", "one", "uno")
 				return applyEditResult{Applied: true}, nil
 			},
-			want: first("does not show it")},
+			want: first("nor the disk show it")},
 		{name: "applies half and says none",
 			answer: func(d *desk, p applyEditParams) (any, error) {
 				d.replace("a.go", "one", "uno")
@@ -242,11 +242,21 @@ func TestEditorsThatLie(t *testing.T) {
 				d.close("a.go")
 				return applyEditResult{Applied: true}, nil
 			},
-			want: nothing("does not show it")},
+			want: nothing("nor the disk show it")},
 		{name: "user typed above, refuses once",
 			answer: func(d *desk, p applyEditParams) (any, error) {
 				if len(d.asked) == 1 {
 					d.replace("a.go", "package a\n", "package a\n// mine\n")
+				}
+				return d.apply(p), nil
+			},
+			want:  state{result: "applied\napplied", text: strings.Replace(after, "package a\n", "package a\n// mine\n", 1)},
+			asked: 2},
+		{name: "user typed above, says it applied", // as Neovim does
+			answer: func(d *desk, p applyEditParams) (any, error) {
+				if len(d.asked) == 1 {
+					time.AfterFunc(50*time.Millisecond, func() { d.replace("a.go", "package a\n", "package a\n// mine\n") })
+					return applyEditResult{Applied: true}, nil
 				}
 				return d.apply(p), nil
 			},

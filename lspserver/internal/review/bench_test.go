@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/lspserver/internal/document"
 	"github.com/agentls/agentls/tools/changeset"
+	"github.com/agentls/agentls/tools/text"
 )
 
 // BenchmarkAccept accepts 500 hunks in 50 open files of 1,000 lines. The editor
@@ -54,5 +55,30 @@ func BenchmarkAccept(b *testing.B) {
 			}
 		}
 		b.StartTimer()
+	}
+}
+
+// BenchmarkKeystroke types into a file of 20,000 lines with 2,000 hunks
+// waiting: what the reader of a connection is kept from reading.
+func BenchmarkKeystroke(b *testing.B) {
+	var before, after strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&before, "\tline%d := compute(ctx, %d)\n", i, i)
+		if i%10 == 5 {
+			fmt.Fprintf(&after, "\tline%d := recompute(ctx, %d, 😀)\n", i, i)
+		} else {
+			fmt.Fprintf(&after, "\tline%d := compute(ctx, %d)\n", i, i)
+		}
+	}
+	d := newDesk(b, everything, map[string]string{"f.go": before.String()})
+	d.open("f.go", 1)
+	d.propose("f.go", after.String())
+	at := text.Position{Line: 10_000, Character: 5}
+	version := int32(1)
+	for b.Loop() {
+		version++
+		if err := d.docs.Change(d.uri("f.go"), version, []document.Change{{Range: &document.Range{Start: at, End: at}, Text: "x"}}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -213,6 +213,20 @@ func TestSave(t *testing.T) {
 		wantLike(t, "results", d.resolve(t.Context(), accept), "applied applied, but not saved: this editor does not save")
 		want(t, "disk", d.onDisk("a"), before)
 	})
+	t.Run("a hidden buffer that nobody told of", func(t *testing.T) {
+		d := setUp(t)
+		d.propose("a", before) // nothing
+		d.propose("b", "2\n")
+		d.answer = func(context.Context, applyEditParams) (any, error) { return applyEditResult{Applied: true}, nil }
+		d.saved = func(p ext.SaveParams) (any, error) {
+			d.write("b", "2\n")
+			return ext.SaveResult{Saved: p.URIs}, nil
+		}
+		want(t, "results", d.resolve(t.Context(), accept), "applied")
+		if len(d.saves) != 1 || len(d.saves[0]) != 1 || d.saves[0][0] != d.uri("b") {
+			t.Errorf("asked to save %v", d.saves)
+		}
+	})
 	t.Run("an editor that fails", func(t *testing.T) {
 		d := setUp(t)
 		d.saved = func(p ext.SaveParams) (any, error) {

@@ -60,9 +60,10 @@ func count(n int, what string) string {
 // offer is one thing that can be decided in a document, and the lines where it
 // shows.
 type offer struct {
-	id    string
-	title string
-	at    ext.Range
+	id         string
+	title      string
+	at         ext.Range
+	conflicted bool // accepting would do nothing
 }
 
 // offers are what waits in the document of path: each hunk of its text, or the
@@ -72,19 +73,19 @@ func offers(p changeset.Proposal, path string, enc text.Encoding) (all []offer) 
 		var here ext.Range
 		switch {
 		case f.Op == changeset.OpRename && f.OldPath == path:
-			all = append(all, offer{f.FileID, "move of this file", here})
+			all = append(all, offer{f.FileID, "move of this file", here, f.State == changeset.Conflicted})
 		case f.Path != path || f.Op == changeset.OpRename:
 			continue
 		case f.Op == changeset.OpCreate:
-			all = append(all, offer{f.FileID, "new file", here})
+			all = append(all, offer{f.FileID, "new file", here, f.State == changeset.Conflicted})
 			continue
 		case f.Op == changeset.OpDelete:
-			all = append(all, offer{f.FileID, "deletion of this file", here})
+			all = append(all, offer{f.FileID, "deletion of this file", here, f.State == changeset.Conflicted})
 			continue
 		}
 		d := text.New(f.Base)
 		for _, h := range f.Hunks {
-			all = append(all, offer{h.HunkID, hunkTitle(h), rangeOf(d, h.Start, h.End, enc)})
+			all = append(all, offer{h.HunkID, hunkTitle(h), rangeOf(d, h.Start, h.End, enc), h.State == changeset.Conflicted})
 		}
 	}
 	return all
@@ -148,6 +149,9 @@ func commands(o offer) []protocol.Command {
 	for _, c := range []struct{ title, command string }{
 		{AnswerApply, ext.CommandAccept}, {AnswerReject, ext.CommandReject}, {AnswerShowDiff, ext.CommandShowDiff},
 	} {
+		if c.command == ext.CommandAccept && o.conflicted {
+			continue
+		}
 		out = append(out, protocol.Command{Title: c.title, Command: c.command, Arguments: []protocol.LSPAny{id}})
 	}
 	return out

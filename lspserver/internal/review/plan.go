@@ -118,3 +118,18 @@ func (a *Applier) raced(plan []planned) bool {
 		return p.version != nil || err == nil && d.Text != p.text
 	})
 }
+
+// outdated reports whether an editor that looks at versions had to leave the
+// plan alone. Where one was sent without, an edit that comes late would be
+// made twice.
+func (a *Applier) outdated(plan []planned) bool {
+	outdated := false
+	for _, p := range plan {
+		snap, open := a.Docs.Get(p.path)
+		if !open || p.version == nil {
+			return false
+		}
+		outdated = outdated || *p.version != snap.Version
+	}
+	return outdated
+}

@@ -35,6 +35,22 @@ func (a *Applier) save(ctx context.Context, results []changeset.Result) {
 	}
 }
 
+// saveHidden asks to save what the editor may hold without having told of it:
+// Neovim loads a closed file for an edit and attaches a server only where the
+// file's type is one of its. It reports whether there is anything of the kind.
+func (a *Applier) saveHidden(ctx context.Context, plan []planned) bool {
+	var uris []string
+	for _, p := range plan {
+		if _, open := a.Docs.Get(p.path); !open && p.operation == changeset.OpModify {
+			uris = append(uris, p.uri)
+		}
+	}
+	if !a.Save || len(uris) == 0 {
+		return false
+	}
+	return len(a.askToSave(ctx, uris)) < len(uris)
+}
+
 // askToSave returns the reason for each document that was not saved.
 func (a *Applier) askToSave(ctx context.Context, uris []string) map[string]string {
 	all := func(reason string) map[string]string {
