@@ -97,7 +97,7 @@ func run(ctx context.Context, console *terminal.Console, version string) (code i
 	if err := check(project, model); err != nil {
 		return terminal.ExitFailed, err
 	}
-	say("\narithmetic.go is now:\n\n%s\n", indent(after["arithmetic.go"]))
+	say("\narithmetic.go is now:\n\n%s\n\n", indent(after["arithmetic.go"]))
 	if err := goRun(ctx, console, project, "10 / 2 = 5"); err != nil {
 		return terminal.ExitFailed, err
 	}
