@@ -180,7 +180,7 @@ func TestRefreshAfterAVersionRace(t *testing.T) {
 	if !w.set.Refresh(b) || len(b.Files) != 1 || len(b.Files[0].Edits) != 3 {
 		t.Fatalf("%+v", b.Files)
 	}
-	w.user("f", "0\n"+strings.Replace(tenLines, "5\n", "55\n", 1)) // the first is back where it was; the second is another now
+	w.user("f", "0\n"+strings.Replace(tenLines, "5\n", "(5)\n", 1))
 	if !w.set.Refresh(b) || len(b.Files[0].Edits) != 3 {
 		t.Fatalf("%+v", b.Files)
 	}

@@ -62,19 +62,21 @@ type merger struct {
 }
 
 // meets tells whether an edit of base changes what h is about: part of its
-// core, or for an insertion its very place. Next to a core there is room for
-// both. A conflicted hunk takes in what touches it, so that the text under it
-// can come back piece by piece.
+// core, a word at its edge, or for an insertion its very place. Next to a core
+// there is room for both. A conflicted hunk takes in what touches it, so that
+// the text under it can come back piece by piece.
 func (h *hunk) meets(e text.Edit, base string) bool {
 	switch {
 	case base[h.start:h.end] != h.old:
 		return e.Start <= h.end && h.start <= e.End
-	case e.Start == e.End && h.start == h.end:
+	case h.start == h.end && e.Start == e.End:
 		return e.Start == h.start
-	case e.Start == e.End:
-		return h.start < e.Start && e.Start < h.end
 	case h.start == h.end:
 		return e.Start < h.start && h.start < e.End
+	case e.New != "" && e.Start == h.end:
+		return !text.Boundary(h.old, e.New)
+	case e.New != "" && e.End == h.start:
+		return !text.Boundary(e.New, h.old)
 	}
 	return e.Start < h.end && h.start < e.End
 }
@@ -166,12 +168,31 @@ func (m *merger) place(hunks []*hunk, start, end int) {
 		switch u := m.now[h.start:h.end]; {
 		case len(hunks) == 1 && h.lands(u):
 			m.land(h, start, end)
-		case u == h.old && (len(hunks) == 1 || h.old != ""):
+		case len(hunks) == 1 && h.old == "" && u == "", h.isBack(u):
 			m.keep(h.restored(m.now))
 		default:
 			m.keep(h)
 		}
 	}
+}
+
+// isBack tells whether u, the text at a conflicted hunk, is what the hunk was
+// made on again, and cuts off what else was written before or behind that.
+func (h *hunk) isBack(u string) bool {
+	if h.old == "" || h.next != nil {
+		return false
+	}
+	rest, found := strings.CutSuffix(u, h.old)
+	if found && text.Boundary(rest, h.old) {
+		h.start = h.end - len(h.old)
+		return true
+	}
+	rest, found = strings.CutPrefix(u, h.old)
+	if found && text.Boundary(h.old, rest) {
+		h.end = h.start + len(h.old)
+		return true
+	}
+	return false
 }
 
 // shareOut finds out whether t is what all hunks wanted, or what all were made

@@ -23,6 +23,7 @@ func TestRebase(t *testing.T) {
 		{"typed right after", "three", "3", "one\ntwo\nthree // x\nfour\nfive\n", `"three // x\n">"3 // x\n"`, "one\ntwo\n3 // x\nfour\nfive\n"},
 		{"typed on both sides", "three", "3", "one\ntwo\n(three)\nfour\nfive\n", `"(three)\n">"(3)\n"`, "one\ntwo\n(3)\nfour\nfive\n"},
 		{"typed into it", "three", "3", "one\ntwo\nthrXee\nfour\nfive\n", `"thrXee\n">"3\n"conflicted`, ""},
+		{"made it another word", "three", "3", "one\ntwo\nthrees\nfour\nfive\n", `"threes\n">"3\n"conflicted`, ""},
 		{"deleted it", "three", "3", "one\ntwo\nfour\nfive\n", `"">"3\n"conflicted`, ""},
 		{"deleted around it", "three", "3", "one\nfive\n", `"">"two\n3\nfour\n"conflicted`, ""},
 		{"typed it themselves", "three", "3", "one\ntwo\n3\nfour\nfive\n", "gone", "one\ntwo\n3\nfour\nfive\n"},
@@ -149,6 +150,23 @@ func hunkIDs(f File) string {
 		ids = append(ids, h.HunkID)
 	}
 	return strings.Join(ids, " ")
+}
+
+// A word is typed in front of a hunk: while it looks like part of the hunk's
+// own it is in conflict, and no longer then.
+func TestWordTypedBeforeAHunk(t *testing.T) {
+	w := newWorld(t, "f", "a\nfoo\nb\n")
+	w.edit("f", "foo", "bar")
+	for i := range len("new ") {
+		w.user("f", "a\n"+"new "[:i+1]+"foo\nb\n")
+	}
+	w.want(`modify f "new foo\n">"new bar\n"`)
+	for _, s := range []string{"x", "x ", "x y"} {
+		w.user("f", "a\nnew foo"+s+"\nb\n")
+	}
+	w.want(`modify f conflicted "new foox y\n">"new bar\n"conflicted`)
+	w.user("f", "a\nnew foo, x y\nb\n")
+	w.want(`modify f "new foo, x y\n">"new bar, x y\n"`)
 }
 
 // Two hunks come to stand on one line and part again.

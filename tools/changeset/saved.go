@@ -56,9 +56,10 @@ type savedHunk struct {
 	Added   int64  `json:"added"`
 	// Want and Asked are what was decided of it, Next what the agent wrote on
 	// it in flight.
-	Want  string    `json:"want,omitempty"`
-	Asked []Outcome `json:"asked,omitempty"`
-	Next  *string   `json:"next,omitempty"`
+	Want   string    `json:"want,omitempty"`
+	Asked  []Outcome `json:"asked,omitempty"`
+	Flying bool      `json:"flying,omitempty"`
+	Next   *string   `json:"next,omitempty"`
 }
 
 // Save gives the state to keep. What is in flight is saved as asked for and
@@ -77,7 +78,7 @@ func (s *Set) Save() Saved {
 			k := savedHunk{ID: h.id, Start: h.start, End: h.end, Old: h.old, New: h.new, Failed: h.failed, Reason: h.reason,
 				Origin: h.origin, Changed: h.changed, Added: h.added, Next: h.next}
 			if h.asked != nil {
-				k.Want = h.asked.want
+				k.Want, k.Flying = h.asked.want, h.asked.flying
 				for _, it := range h.asked.items {
 					k.Asked = append(k.Asked, it.outcome)
 				}
@@ -125,7 +126,12 @@ func Restore(src Source, saved Saved) (*Set, error) {
 	files := append([]*file(nil), s.files...)
 	for _, f := range files {
 		if f.flight != nil {
-			f.failed, f.reason, f.flight = true, reasonRestart, nil
+			s.unlanded(f.flight.item, reasonRestart)
+		}
+		for _, h := range onlyInFlight(f.hunks) {
+			for _, it := range h.asked.items {
+				s.unlanded(it, reasonRestart)
+			}
 		}
 		s.endFlights(f)
 	}
@@ -140,12 +146,12 @@ func (k savedHunk) hunk(f *file) (*hunk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hunk %q: %w", k.ID, err)
 	}
-	if k.Start < 0 || k.Start > k.End || k.End > len(f.base) {
-		return nil, fmt.Errorf("hunk %s lies outside its text", k.ID)
+	if n := len(f.hunks); k.Start < 0 || k.Start > k.End || k.End > len(f.base) || n > 0 && k.Start < f.hunks[n-1].end {
+		return nil, fmt.Errorf("hunk %s lies outside its text or over another", k.ID)
 	}
 	h := &hunk{id: k.ID, num: num, start: k.Start, end: k.End, old: k.Old, new: k.New, failed: k.Failed, reason: k.Reason, origin: k.Origin, next: k.Next}
 	if len(k.Asked) > 0 {
-		h.asked = &asked{want: k.Want, on: f.base[k.Start:k.End], flying: true}
+		h.asked = &asked{want: k.Want, on: f.base[k.Start:k.End], flying: k.Flying}
 		for _, o := range k.Asked {
 			h.asked.items = append(h.asked.items, &item{file: f, outcome: o})
 		}

@@ -74,13 +74,13 @@ func (b *Batch) results() []Result {
 func (s *Set) unlanded(it *item, why string) {
 	f := it.file
 	if f.flight != nil && f.flight.item == it {
-		op := f.flight.edit.Op
+		was := f.flight.edit
 		f.flight = nil
 		state, reason := f.operationState()
 		if state != Conflicted {
 			state, reason = NotApplied, why
 		}
-		if f.operation() == op {
+		if op := f.operation(); op == was.Op && (op == OpDelete || f.path == was.Path) {
 			f.failed, f.reason = true, why
 		}
 		s.conclude(it, state, reason)

@@ -38,21 +38,22 @@ func Trim(a string, e Edit) Edit {
 // cutAt tells whether s+tail may be cut at i, which lies within s.
 func cutAt(s string, i int, tail string) bool {
 	if i < len(s) {
-		return boundary(s[:i], s[i:])
+		return Boundary(s[:i], s[i:])
 	}
-	return boundary(s, tail)
+	return Boundary(s, tail)
 }
 
 // cutBefore tells whether head+s may be cut before the last n bytes of s.
 func cutBefore(head, s string, n int) bool {
 	if i := len(s) - n; i > 0 {
-		return boundary(s[:i], s[i:])
+		return Boundary(s[:i], s[i:])
 	}
-	return boundary(head, s)
+	return Boundary(head, s)
 }
 
-// boundary tells whether two neighbouring tokens meet between left and right.
-func boundary(left, right string) bool {
+// Boundary tells whether left and right, which follow each other, may be cut
+// apart: no word, number, rune, character with marks or \r\n goes across.
+func Boundary(left, right string) bool {
 	if left == "" || right == "" {
 		return true
 	}
