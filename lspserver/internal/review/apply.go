@@ -168,20 +168,17 @@ func (a *Applier) apply(ctx context.Context, d *delivery) string {
 		return "cancelled before the editor was asked"
 	}
 	for n := 1; ; n++ {
-		why, raced := a.attempt(ctx, d)
-		switch {
-		case !raced || d.open() == 0:
+		why, again := a.attempt(ctx, d)
+		if !again || n == attempts {
 			return why
-		case n == attempts:
-			return why + "; the document was changed meanwhile: look at the proposal again"
 		}
-		a.Log.Info("an edit met a document that was being changed: sending it again", "reason", why)
+		a.Log.Info("edit refused while the document was being changed: sending it again", "reason", why)
 	}
 }
 
-// attempt asks the editor once. It reports whether nothing came of that
-// because a document was changed meanwhile.
-func (a *Applier) attempt(ctx context.Context, d *delivery) (why string, raced bool) {
+// attempt asks the editor once. It reports whether asking again may do: where
+// nothing came of it because a document was changed meanwhile.
+func (a *Applier) attempt(ctx context.Context, d *delivery) (why string, again bool) {
 	plan, err := a.plan(ctx, d)
 	if err != nil {
 		return err.Error(), false
@@ -193,20 +190,26 @@ func (a *Applier) attempt(ctx context.Context, d *delivery) (why string, raced b
 	defer a.Rebaser.expect(d.set, d.batch.Files)()
 	answer := a.ask(ctx, d, plan)
 	landed := func() bool { return a.look(d) == 0 }
-	switch raced = a.raced(plan); {
+	switch again = a.raced(plan); {
 	case answer.final:
 		landed()
-		return d.why(answer.reason), false
-	case !answer.applied && raced:
+		again = false
+	case !answer.applied && again:
 		landed()
 	case a.until(ctx, landed):
 	case answer.applied:
-		raced = a.outdated(plan) // Neovim says so then, too
+		again = a.outdated(plan) // what Neovim says then, too
 		if d.save && a.saveHidden(ctx, plan) {
 			a.until(ctx, landed)
 		}
 	}
-	return d.why(answer.reason), raced && d.open() == left
+	if d.open() < left {
+		return d.why(answer.reason), false
+	}
+	if a.raced(plan) {
+		answer.reason += "; the document was changed meanwhile: look at the proposal again"
+	}
+	return d.why(answer.reason), again
 }
 
 // look brings the proposal up to date, and returns how much is open.

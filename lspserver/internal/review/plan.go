@@ -120,13 +120,13 @@ func (a *Applier) raced(plan []planned) bool {
 }
 
 // outdated reports whether an editor that looks at versions had to leave the
-// plan alone. Where one was sent without, an edit that comes late would be
+// plan alone. Where it was told no version, an edit that comes late would be
 // made twice.
 func (a *Applier) outdated(plan []planned) bool {
 	outdated := false
 	for _, p := range plan {
 		snap, open := a.Docs.Get(p.path)
-		if !open || p.version == nil {
+		if !open || p.version == nil || !a.Capabilities.DocumentChanges {
 			return false
 		}
 		outdated = outdated || *p.version != snap.Version
