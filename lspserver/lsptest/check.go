@@ -20,13 +20,18 @@ func (e *Editor) Check() {
 func (e *Editor) problems() []string {
 	e.record.mu.Lock()
 	problems := slices.Clone(e.record.breaches)
+	// Whoever stopped reading does not know how it ended.
+	unread := e.record.paused != nil
 	for id, r := range e.record.follow.runs {
+		if unread {
+			break
+		}
 		if e.profile.Agent != nil && r.ended != 1 {
 			problems = append(problems, fmt.Sprintf("run %s has ended %d times", id, r.ended))
 		}
 	}
 	for token, state := range e.record.follow.progress {
-		if state == "begin" {
+		if state == "begin" && !unread {
 			problems = append(problems, fmt.Sprintf("progress %s has no end", token))
 		}
 	}

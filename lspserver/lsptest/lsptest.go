@@ -49,6 +49,9 @@ type Options struct {
 	// Folders are the workspace folders, absolute. Files are named relative to
 	// the first one.
 	Folders []string
+	// Root tells the folder as old clients do: "uri" by rootUri alone, "path"
+	// by rootPath alone; empty is workspaceFolders.
+	Root string
 	// InitializationOptions go into initialize as they are, and Settings are
 	// the answer to workspace/configuration.
 	InitializationOptions any
@@ -143,7 +146,13 @@ func (e *Editor) Initialize() {
 	for _, dir := range e.opts.Folders {
 		folders = append(folders, map[string]string{"uri": URI(dir), "name": filepath.Base(dir)})
 	}
-	if folders != nil {
+	switch {
+	case folders == nil:
+	case e.opts.Root == "path":
+		params["rootPath"] = e.opts.Folders[0]
+	case e.opts.Root == "uri":
+		params["rootUri"] = folders[0]["uri"]
+	default:
 		params["workspaceFolders"] = folders
 		params["rootUri"] = folders[0]["uri"]
 	}

@@ -15,6 +15,8 @@ import (
 //	profile NAME                        the kind of editor; default rich
 //	agent review,ask | none             the features of experimental.agent
 //	folders ws other                    the workspace folders; default ws, none is none
+//	root uri | path                     how the folder is told, instead of workspaceFolders
+//	unopened opens | hidden | disk      where edits of files go that are not open
 //	init {…}   settings {…}             initializationOptions; the section agentls
 //	env NAME=VALUE                      of the server
 //	unused                              the model may have replies left over
@@ -24,14 +26,24 @@ var setup = map[string]func(s *scenario, args []string) error{
 		return nil
 	},
 	"agent": func(s *scenario, args []string) error {
-		s.opts.Change = func(p *Profile) {
-			p.Agent = []string{}
+		s.change(func(p *Profile) {
+			p.Agent = strings.Split(args[0], ",")
 			if args[0] == "none" {
 				p.Agent = nil
-			} else {
-				p.Agent = strings.Split(args[0], ",")
 			}
+		})
+		return nil
+	},
+	"unopened": func(s *scenario, args []string) error {
+		where, ok := map[string]Unopened{"opens": UnopenedOpens, "hidden": UnopenedHidden, "disk": UnopenedDisk}[args[0]]
+		if !ok {
+			return fmt.Errorf("%q is no place", args[0])
 		}
+		s.change(func(p *Profile) { p.Unopened = where })
+		return nil
+	},
+	"root": func(s *scenario, args []string) error {
+		s.opts.Root = args[0]
 		return nil
 	},
 	"folders": func(s *scenario, args []string) error {
@@ -65,6 +77,17 @@ var setup = map[string]func(s *scenario, args []string) error{
 		s.unused = true
 		return nil
 	},
+}
+
+// change adds a change of the profile.
+func (s *scenario) change(f func(*Profile)) {
+	before := s.opts.Change
+	s.opts.Change = func(p *Profile) {
+		if before != nil {
+			before(p)
+		}
+		f(p)
+	}
 }
 
 // What the editor and its user do.
