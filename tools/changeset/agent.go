@@ -191,7 +191,7 @@ func (s *Set) delete(path string, d Doc, o Origin) (Change, error) {
 	}
 	s.saw.drop(path)
 	c := Change{Kind: Deleted, FileID: f.id}
-	f.path, f.seen, f.failed, f.taken, f.origin = "", f.base, false, false, o
+	f.path, f.seen, f.failed, f.blocker, f.origin = "", f.base, false, Doc{}, o
 	f.hunks = onlyInFlight(f.hunks)
 	if f.exists && !f.saved { // only a buffer that the user opened for what was to be created
 		f.path = f.old
@@ -244,7 +244,7 @@ func (s *Set) Move(from, to string, o Origin) (Change, error) {
 		f = s.add(from, docs[0], o)
 	}
 	s.saw.drop(from)
-	f.path, f.failed, f.taken, f.origin = to, false, false, o
+	f.path, f.failed, f.blocker, f.origin = to, false, Doc{}, o
 	if !f.exists && !f.busy() {
 		f.old = to
 	}
@@ -284,8 +284,10 @@ func (s *Set) vacate(f *file, path string) (*file, error) {
 		return nil, busy(path)
 	}
 	content := f.render()
-	f.old, f.exists, f.base, f.born, f.gone, f.taken, f.failed = f.path, false, "", true, false, false, false
+	there := f.blocker
+	f.old, f.exists, f.base, f.born, f.gone, f.blocker, f.failed = f.path, false, "", true, false, Doc{}, false
 	s.setContent(f, content, f.origin)
+	s.observeDocument(f, there, nil)
 	s.commit(f)
 	return nil, nil
 }

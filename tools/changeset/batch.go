@@ -33,9 +33,28 @@ type asked struct {
 	// want is the text that is to be in the hunk's place, on what was there
 	// when it was decided.
 	want, on string
-	// items are several where the agent joined hunks that were in flight.
-	items  []*item
-	flying bool // the editor was asked and it is not yet known what it did
+	items    []*item
+	flying   bool // the editor was asked and it is not yet known what it did
+	// parts are the edits that the editor was asked for, where the agent has
+	// joined hunks in flight since; else there is one.
+	parts []part
+	// landed are the decisions of those parts that are done, until that is told.
+	landed []*item
+}
+
+// part is an edit in flight within a hunk; offsets count from its start.
+type part struct {
+	start, end int
+	want       string
+	items      []*item
+}
+
+// flights are the edits in flight within the hunk.
+func (h *hunk) flights() []part {
+	if h.asked.parts != nil {
+		return h.asked.parts
+	}
+	return []part{{0, h.end - h.start, h.asked.want, h.asked.items}}
 }
 
 // fileFlight is a delete or rename that the editor was asked for.

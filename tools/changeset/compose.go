@@ -348,7 +348,7 @@ func (h *hunk) inherit(w *hunk) {
 // in flight. They stay as they are until it is known what landed; what the
 // agent wants then waits beside them.
 func overFlights(f *file, was []*hunk, from, to int, new string, o Origin) *hunk {
-	out := &hunk{start: from, end: to, origin: o, next: &new, asked: &asked{flying: true}}
+	out := &hunk{start: from, end: to, origin: o, next: &new, asked: &asked{flying: true, on: f.base[from:to]}}
 	at := from
 	for i, h := range was {
 		gap := f.base[at:h.start]
@@ -356,6 +356,10 @@ func overFlights(f *file, was []*hunk, from, to int, new string, o Origin) *hunk
 		if h.inFlight() {
 			old, proposed, want = h.old, h.new, h.asked.want
 			out.asked.items = append(out.asked.items, h.asked.items...)
+			for _, p := range h.flights() {
+				p.start, p.end = p.start+h.start-from, p.end+h.start-from
+				out.asked.parts = append(out.asked.parts, p)
+			}
 		}
 		out.old, out.new, out.asked.want = out.old+gap+old, out.new+gap+proposed, out.asked.want+gap+want
 		at = h.end

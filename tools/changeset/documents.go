@@ -160,8 +160,8 @@ func (s *Set) observe(f *file, path string, d Doc, other *Doc) {
 	if path != f.target() {
 		return
 	}
-	f.taken = d.there()
-	if f.taken && other != nil && !other.Exists {
+	f.blocker = d
+	if d.there() && other != nil && !other.Exists {
 		s.renamed(f, path, d)
 	}
 }
@@ -182,7 +182,7 @@ func (s *Set) observeDocument(f *file, d Doc, other *Doc) {
 		s.appeared(f, d.Text)
 	}
 	if target != "" && other != nil && f.target() == target {
-		f.taken = other.there()
+		f.blocker = *other
 	}
 }
 
@@ -242,7 +242,7 @@ func (s *Set) renamed(f *file, target string, d Doc) {
 	} else {
 		s.tellMade(f, nil)
 	}
-	f.old, f.gone, f.taken, f.failed = target, false, false, false
+	f.old, f.gone, f.blocker, f.failed = target, false, Doc{}, false
 	f.saved, f.open = d.Exists, d.Open
 	s.rebase(f, d.Text)
 }
@@ -251,8 +251,26 @@ func (s *Set) renamed(f *file, target string, d Doc) {
 func (s *Set) rebase(f *file, now string) {
 	kept, landed := merge(f.base, now, f.hunks)
 	f.base, f.hunks = now, kept
+	for _, h := range kept {
+		if h.asked != nil && h.asked.landed != nil {
+			s.concludeAll(h.asked.landed, true)
+			h.asked.landed = nil
+		}
+	}
 	for _, h := range landed {
 		s.landed(f, h)
+	}
+}
+
+// concludeAll notes that decisions are done, as they were asked for or else
+// with the agent's own text.
+func (s *Set) concludeAll(items []*item, asAsked bool) {
+	for _, it := range items {
+		if asAsked && it.outcome.Verdict == Edit {
+			s.conclude(it, Modified, "")
+		} else {
+			s.conclude(it, Applied, "")
+		}
 	}
 }
 
@@ -264,13 +282,7 @@ func (s *Set) landed(f *file, h *hunk) {
 	case h.asked == nil:
 		s.tellMade(f, h)
 	default:
-		state := Applied
-		if f.base[h.start:h.end] == h.asked.want && h.asked.want != h.new {
-			state = Modified
-		}
-		for _, it := range h.asked.items {
-			s.conclude(it, state, "")
-		}
+		s.concludeAll(h.asked.items, f.base[h.start:h.end] == h.asked.want)
 	}
 	if h.next != nil && f.path != "" {
 		s.replace(f, nil, h.start, h.end, *h.next, h.origin)

@@ -21,8 +21,8 @@ type file struct {
 	born bool
 	// gone: the document that is to change was taken away.
 	gone bool
-	// taken: something stands where a rename goes.
-	taken bool
+	// blocker is the document that stands where a rename goes, if any.
+	blocker Doc
 	// seen is what the document was when the agent deleted it.
 	seen string
 	// hunks are sorted by start; pending cores are disjoint.
@@ -140,7 +140,7 @@ func (f *file) operationState() (State, string) {
 		return Pending, ""
 	case f.gone:
 		return Conflicted, reasonGone
-	case op == OpRename && f.taken:
+	case op == OpRename && f.blocker.there():
 		return Conflicted, reasonTaken
 	case op == OpDelete && f.base != f.seen:
 		return Conflicted, reasonChanged
@@ -254,10 +254,8 @@ func (f *file) extent(i int) Hunk {
 	if i > 0 {
 		start = max(start, f.hunks[i-1].end)
 	}
-	if i+1 < len(f.hunks) {
-		if next := f.hunks[i+1]; next.start < end {
-			end = h.end
-		}
+	if i+1 < len(f.hunks) && startOfLine(f.base, f.hunks[i+1].start) < end {
+		end = h.end
 	}
 	shown.Start, shown.End, shown.OldText = start, end, f.base[start:end]
 	shown.core = text.Edit{Start: h.start, End: h.end, New: new}

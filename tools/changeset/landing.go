@@ -2,27 +2,80 @@ package changeset
 
 import "strings"
 
-// landedExactly looks whether now is base with the wanted text of some of the
-// hunks in flight and nothing else. That is what an editor's answer to an edit
-// looks like, whole or in part, and this finds out which part for certain,
-// where a diff could tell it in several ways. It fills in which of hunks.
-func landedExactly(base, now string, hunks []*hunk) (landed []bool, ok bool) {
-	p := landingParser{base: base, now: now, hunks: hunks, landed: make([]bool, len(hunks)), failed: map[[2]int]bool{}}
-	for i, h := range hunks {
-		if h.inFlight() {
-			p.flights = append(p.flights, i)
+// mergeLanded is merge for a step that did nothing but put in the wanted text
+// of some of the hunks in flight: what an editor's answer to an edit looks
+// like, whole or in part. It finds out which part for certain, where a diff
+// could tell it in several ways. It is false for any other step.
+func mergeLanded(base, now string, hunks []*hunk) (kept, landed []*hunk, ok bool) {
+	p := landingParser{base: base, now: now, failed: map[[2]int]bool{}}
+	for _, h := range hunks {
+		if !h.inFlight() {
+			continue
+		}
+		for _, f := range h.flights() {
+			p.flights = append(p.flights, part{start: f.start + h.start, end: f.end + h.start, want: f.want})
 		}
 	}
+	p.landed = make([]bool, len(p.flights))
 	if len(p.flights) == 0 || !p.fit(0, 0, 0) {
-		return nil, false
+		return nil, nil, false
 	}
-	return p.landed, true
+	delta, next := 0, 0
+	for _, h := range hunks {
+		h.start, h.end = h.start+delta, h.end+delta
+		if !h.inFlight() {
+			kept = append(kept, h)
+			continue
+		}
+		n := len(h.flights())
+		switch grown, all := h.takeOff(p.landed[next:next+n], now); {
+		case all:
+			landed = append(landed, h)
+			delta += grown
+		default:
+			kept = append(kept, h)
+			delta += grown
+		}
+		next += n
+	}
+	return kept, landed, true
+}
+
+// takeOff takes in which flights of a hunk landed in now, where it starts
+// already. It gives by how much that made the hunk longer, and whether it was
+// all of them.
+func (h *hunk) takeOff(landed []bool, now string) (grown int, all bool) {
+	flights := h.flights()
+	var open []part
+	var done []*item
+	for i, p := range flights {
+		p.start, p.end = p.start+grown, p.end+grown
+		if landed[i] {
+			grown += len(p.want) - (p.end - p.start)
+			done = append(done, p.items...)
+		} else {
+			open = append(open, p)
+		}
+	}
+	if len(done) == 0 {
+		return 0, false
+	}
+	h.end += grown
+	if len(open) == 0 {
+		return grown, true
+	}
+	// Some of what the agent has joined: the rest is still in flight.
+	h.old, h.new = now[h.start:h.end], h.asked.want
+	h.asked = &asked{want: h.asked.want, on: h.old, flying: true, parts: open, landed: done}
+	for _, p := range open {
+		h.asked.items = append(h.asked.items, p.items...)
+	}
+	return grown, false
 }
 
 type landingParser struct {
 	base, now string
-	hunks     []*hunk
-	flights   []int
+	flights   []part // offsets in base
 	landed    []bool
 	failed    map[[2]int]bool
 }
@@ -32,8 +85,8 @@ func (p *landingParser) fit(k, b, n int) bool {
 	if k == len(p.flights) {
 		return p.base[b:] == p.now[n:]
 	}
-	h := p.hunks[p.flights[k]]
-	gap := p.base[b:h.start]
+	f := p.flights[k]
+	gap := p.base[b:f.start]
 	if !strings.HasPrefix(p.now[n:], gap) {
 		return false
 	}
@@ -44,33 +97,15 @@ func (p *landingParser) fit(k, b, n int) bool {
 		return false
 	}
 	for _, landed := range []bool{true, false} {
-		t := p.base[h.start:h.end]
+		t := p.base[f.start:f.end]
 		if landed {
-			t = h.want()
+			t = f.want
 		}
-		if strings.HasPrefix(p.now[n:], t) && p.fit(k+1, h.end, n+len(t)) {
-			p.landed[p.flights[k]] = landed
+		if strings.HasPrefix(p.now[n:], t) && p.fit(k+1, f.end, n+len(t)) {
+			p.landed[k] = landed
 			return true
 		}
 	}
 	p.failed[[2]int{k, n}] = true
 	return false
-}
-
-// mergeLanded is merge where it is known which hunks landed, and that nothing
-// else was changed.
-func mergeLanded(hunks []*hunk, landed []bool) (kept, gone []*hunk) {
-	delta := 0
-	for i, h := range hunks {
-		size := h.end - h.start
-		h.start, h.end = h.start+delta, h.end+delta
-		if !landed[i] {
-			kept = append(kept, h)
-			continue
-		}
-		delta += len(h.want()) - size
-		h.end = h.start + len(h.want())
-		gone = append(gone, h)
-	}
-	return kept, gone
 }

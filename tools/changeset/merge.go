@@ -1,10 +1,8 @@
 package changeset
 
 import (
-	"cmp"
-	"hash/maphash"
-	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agentls/agentls/tools/text"
 )
@@ -19,25 +17,20 @@ func merge(base, now string, hunks []*hunk) (kept, landed []*hunk) {
 	if base == now {
 		return hunks, nil
 	}
-	if landed, ok := landedExactly(base, now, hunks); ok {
-		return mergeLanded(hunks, landed)
+	if kept, landed, ok := mergeLanded(base, now, hunks); ok {
+		return kept, landed
 	}
 	m := merger{base: base, now: now, kept: make([]*hunk, 0, len(hunks))}
 	edits := userEdits(base, now, hunks)
+	m.leave(hunks, edits[0].Start, edits[len(edits)-1].End)
 	for i, j := 0, 0; i < len(hunks) || j < len(edits); {
 		switch {
 		case j == len(edits) || i < len(hunks) && hunks[i].before(edits[j], base):
-			if j < len(edits) && hunks[i].start == hunks[i].end && hunks[i].end == edits[j].Start {
-				m.leave(hunks[i])
-			}
 			hunks[i].start += m.delta
 			hunks[i].end += m.delta
 			m.kept = append(m.kept, hunks[i])
 			i++
 		case i == len(hunks) || !hunks[i].meets(edits[j], base):
-			if i < len(hunks) && hunks[i].start == hunks[i].end && hunks[i].start == edits[j].End {
-				m.leave(hunks[i])
-			}
 			m.delta += edits[j].Delta()
 			j++
 		default:
@@ -56,7 +49,6 @@ type merger struct {
 	delta     int // by how much what comes next stands further along in now
 	kept      []*hunk
 	landed    []*hunk
-	baseHash  uint64 // 0 until asked for
 	// met are the places in kept where a meeting left hunks.
 	met []int
 }
@@ -135,7 +127,6 @@ func (m *merger) meet(hunks []*hunk, edits []text.Edit) {
 	from, to := min(first.start, edits[0].Start), max(last.end, edits[len(edits)-1].End)
 	at := from
 	for i, h := range hunks {
-		m.leave(h)
 		end := h.end
 		if i == len(hunks)-1 {
 			end = to
@@ -168,7 +159,7 @@ func (m *merger) place(hunks []*hunk, start, end int) {
 		switch u := m.now[h.start:h.end]; {
 		case len(hunks) == 1 && h.lands(u):
 			m.land(h, start, end)
-		case len(hunks) == 1 && h.old == "" && u == "", h.isBack(u):
+		case u == h.old && (h.old != "" || len(hunks) == 1), h.isBack(u):
 			m.keep(h.restored(m.now))
 		default:
 			m.keep(h)
@@ -179,8 +170,8 @@ func (m *merger) place(hunks []*hunk, start, end int) {
 // isBack tells whether u, the text at a conflicted hunk, is what the hunk was
 // made on again, and cuts off what else was written before or behind that.
 func (h *hunk) isBack(u string) bool {
-	if h.old == "" || h.next != nil {
-		return false
+	if h.next != nil || !strings.ContainsFunc(h.old, unicode.IsLetter) && !strings.ContainsFunc(h.old, unicode.IsDigit) {
+		return false // a space or a bracket is found everywhere
 	}
 	rest, found := strings.CutSuffix(u, h.old)
 	if found && text.Boundary(rest, h.old) {
@@ -276,84 +267,9 @@ func (m *merger) settleRuns() {
 	m.kept = kept
 }
 
-// home is a place where a hunk was at peace, and in which text.
-type home struct {
-	size       int
-	hash       uint64
-	start, end int
-	old, new   string
-}
+func (m *merger) isConflicted(i int) bool { return m.conflicted(m.kept[i]) }
 
-// maxHomes is how many places a hunk remembers.
-const maxHomes = 8
-
-var homeSeed = maphash.MakeSeed()
-
-// leave notes where a hunk stands that an edit meets, or comes so close to
-// that its undo would.
-func (m *merger) leave(h *hunk) {
-	if m.base[h.start:h.end] != h.old {
-		return
-	}
-	if m.baseHash == 0 {
-		m.baseHash = maphash.String(homeSeed, m.base)
-	}
-	if len(h.homes) == maxHomes {
-		h.homes = h.homes[1:]
-	}
-	h.homes = append(h.homes[:len(h.homes):len(h.homes)], home{len(m.base), m.baseHash, h.start, h.end, h.old, h.new})
-}
-
-// goHome puts conflicted hunks back when the text is again, as a whole, what
-// it was before they came into conflict: an undo of several steps ends there,
-// however its steps looked.
-func (m *merger) goHome() {
-	hash, back := uint64(0), false
-	for i, h := range m.kept {
-		if len(h.homes) == 0 || h.next != nil || !m.isConflicted(i) {
-			continue
-		}
-		for _, to := range h.homes {
-			if to.size != len(m.now) {
-				continue
-			}
-			if hash == 0 {
-				hash = maphash.String(homeSeed, m.now)
-			}
-			if to.hash != hash || m.now[to.start:to.end] != to.old {
-				continue
-			}
-			was := *h
-			h.start, h.end, h.old, h.new = to.start, to.end, to.old, to.new
-			if !m.fits(i) {
-				*h = was
-				continue
-			}
-			h.asked, h.failed, h.reason, back = nil, false, "", true
-			break
-		}
-	}
-	if back {
-		slices.SortStableFunc(m.kept, func(a, b *hunk) int { return cmp.Or(a.start-b.start, a.end-b.end) })
-	}
-}
-
-// fits tells whether no other pending hunk has the place of hunk i. One that
-// conflicts may be on its way home, too.
-func (m *merger) fits(i int) bool {
-	h := m.kept[i]
-	for j, o := range m.kept {
-		if j != i && !m.isConflicted(j) && (o.start < h.end && h.start < o.end || o.start == h.start && o.end == h.end) {
-			return false
-		}
-	}
-	return true
-}
-
-func (m *merger) isConflicted(i int) bool {
-	h := m.kept[i]
-	return m.now[h.start:h.end] != h.old
-}
+func (m *merger) conflicted(h *hunk) bool { return m.now[h.start:h.end] != h.old }
 
 // want is the text that shows that the hunk was applied: the user's own where
 // there is one.
@@ -380,7 +296,11 @@ func (h *hunk) widen(base string, from, to int) {
 	h.start, h.end = from, to
 	h.old, h.new = pre+h.old+post, pre+h.new+post
 	if h.asked != nil {
-		h.asked.want = pre + h.asked.want + post
+		h.asked.want, h.asked.on = pre+h.asked.want+post, pre+h.asked.on+post
+		for i := range h.asked.parts {
+			h.asked.parts[i].start += len(pre)
+			h.asked.parts[i].end += len(pre)
+		}
 	}
 	if h.next != nil {
 		next := pre + *h.next + post

@@ -281,7 +281,7 @@ func (r *resolver) reject(u unit, it *item) {
 			f.path = ""
 		}
 	default:
-		f.path, f.taken, f.failed = f.old, false, false
+		f.path, f.blocker, f.failed = f.old, Doc{}, false
 	}
 	r.s.conclude(it, Rejected, "")
 }

@@ -282,7 +282,7 @@ func TestConflictedHunks(t *testing.T) {
 	w.want("")
 
 	w = build()
-	if rs := w.decide(Decision{HunkID: id, Verdict: Edit, NewText: ptr("bar\n")}); states(rs) != "applied" || w.content("f") != "a\nbar\nb\n" {
+	if rs := w.decide(Decision{HunkID: id, Verdict: Edit, NewText: ptr("bar\n")}); states(rs) != "modified" || w.content("f") != "a\nbar\nb\n" {
 		t.Errorf("edited to the agent's text: %+v, %q", rs, w.content("f"))
 	}
 	w = build()

@@ -29,7 +29,7 @@ type savedFile struct {
 	Saved   bool        `json:"saved,omitempty"`
 	Born    bool        `json:"born,omitempty"`
 	Gone    bool        `json:"gone,omitempty"`
-	Taken   bool        `json:"taken,omitempty"`
+	Blocker Doc         `json:"blocker"`
 	Seen    string      `json:"seen,omitempty"`
 	Failed  bool        `json:"failed,omitempty"`
 	Reason  string      `json:"reason,omitempty"`
@@ -70,7 +70,7 @@ func (s *Set) Save() Saved {
 	out := Saved{Version: savedVersion, Revision: s.revision, LastID: s.lastID, Outcomes: append([]Outcome(nil), s.outcomes...)}
 	for _, f := range s.files {
 		g := savedFile{ID: f.id, Old: f.old, Path: f.path, Base: f.base, Exists: f.exists, Open: f.open, Saved: f.saved, Born: f.born,
-			Gone: f.gone, Taken: f.taken, Seen: f.seen, Failed: f.failed, Reason: f.reason, Origin: f.origin, Changed: f.changed, Added: f.added}
+			Gone: f.gone, Blocker: f.blocker, Seen: f.seen, Failed: f.failed, Reason: f.reason, Origin: f.origin, Changed: f.changed, Added: f.added}
 		if f.flight != nil {
 			g.Asked, g.To, g.Op = &f.flight.item.outcome, f.flight.edit.Path, f.flight.edit.Op
 		}
@@ -101,7 +101,7 @@ func Restore(src Source, saved Saved) (*Set, error) {
 	s.outcomes = append([]Outcome(nil), saved.Outcomes...)
 	for _, g := range saved.Files {
 		f := &file{id: g.ID, old: g.Old, path: g.Path, base: g.Base, exists: g.Exists, open: g.Open, saved: g.Saved, born: g.Born,
-			gone: g.Gone, taken: g.Taken, seen: g.Seen, failed: g.Failed, reason: g.Reason, origin: g.Origin}
+			gone: g.Gone, blocker: g.Blocker, seen: g.Seen, failed: g.Failed, reason: g.Reason, origin: g.Origin}
 		for _, k := range g.Hunks {
 			h, err := k.hunk(f)
 			if err != nil {
