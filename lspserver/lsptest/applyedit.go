@@ -314,7 +314,7 @@ func (e *Editor) checkRanges(w workspaceEdit) error {
 			if !there && !w.changesOnly {
 				continue // VS Code says applied:false, which is no breach
 			}
-			if _, err := applyEdits(text, op.Edits, e.encoding); err != nil {
+			if _, err := e.edited(text, op.Edits); err != nil {
 				return fmt.Errorf("%s: %w", uri, err)
 			}
 		}
@@ -375,7 +375,7 @@ func (e *Editor) rename(op operation, overwrite bool) error {
 func (e *Editor) editDocument(op operation) error {
 	doc := e.docs.byURI(op.TextDocument.URI)
 	if doc != nil {
-		return e.didChange(doc, op.Edits)
+		return e.takeEdits(doc, op.Edits)
 	}
 	path := pathOf(op.TextDocument.URI)
 	if path == "" {
@@ -386,6 +386,9 @@ func (e *Editor) editDocument(op operation) error {
 		return errors.New("no such file")
 	}
 	text, mark := strings.CutPrefix(string(b), bom)
+	if e.profile.Lines && text == "" {
+		text = "\n" // a buffer has at least one line
+	}
 	doc = &document{uri: op.TextDocument.URI, path: path, text: text, mark: mark, hidden: e.profile.Unopened == UnopenedHidden}
 	if e.profile.Unopened == UnopenedDisk {
 		after, err := applyEdits(text, op.Edits, e.encoding)
@@ -400,7 +403,27 @@ func (e *Editor) editDocument(op operation) error {
 	if err := e.didOpen(doc); err != nil {
 		return err
 	}
-	return e.didChange(doc, op.Edits)
+	return e.takeEdits(doc, op.Edits)
+}
+
+// takeEdits makes the server's edits in a buffer; docs.mu is held.
+func (e *Editor) takeEdits(doc *document, edits []TextEdit) error {
+	if !e.profile.Lines || doc.hidden {
+		return e.didChange(doc, edits)
+	}
+	after, err := e.edited(doc.text, edits)
+	if err != nil {
+		return err
+	}
+	return e.replace(doc, after)
+}
+
+// edited is a text with edits, as this editor understands them.
+func (e *Editor) edited(text string, edits []TextEdit) (string, error) {
+	if e.profile.Lines {
+		return lineEdits(text, edits, e.encoding, e.profile.LinesStrict)
+	}
+	return applyEdits(text, edits, e.encoding)
 }
 
 // describeEdit writes a workspace edit down, a line an operation:

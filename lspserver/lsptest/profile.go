@@ -33,6 +33,9 @@ type Profile struct {
 	NoVersion Answer
 	// Unopened is how an edit of a file that is not open is made.
 	Unopened Unopened
+	// Lines: buffers are lines with endings and not text, see lineEdits;
+	// LinesStrict as in Neovim 0.10.
+	Lines, LinesStrict bool
 	// CreateOnDisk: a create operation makes an empty file at once.
 	CreateOnDisk bool
 	// HalfOnCreate: an edit with a create operation is applied up to it, and
@@ -84,13 +87,13 @@ var profiles = map[string]Profile{
 		ClientName: "Neovim", Encodings: []string{"utf-16"},
 		ApplyEdit: true, Operations: []string{"rename", "create", "delete"},
 		Progress: true, Configures: true, Refreshes: true, ShowsDocs: true, Actions: true,
-		Stale: StaleClaimed, NoVersion: AnswerFalse, CreateOnDisk: true,
+		Stale: StaleClaimed, NoVersion: AnswerFalse, CreateOnDisk: true, Lines: true, LinesStrict: true,
 	},
 	"nvim-0.12": {
 		ClientName: "Neovim", Encodings: []string{"utf-8", "utf-16", "utf-32"},
 		ApplyEdit: true, Operations: []string{"rename", "create", "delete"},
 		Progress: true, Configures: true, Refreshes: true, ShowsDocs: true, Actions: true,
-		Stale: StaleClaimed, NoVersion: AnswerFalse, CreateOnDisk: true,
+		Stale: StaleClaimed, NoVersion: AnswerFalse, CreateOnDisk: true, Lines: true,
 	},
 	"eglot": {
 		ClientName: "Eglot", Encodings: []string{"utf-32", "utf-8", "utf-16"},

@@ -20,6 +20,9 @@ type Capabilities struct {
 	// NormalizesLineEndings: the client gives inserted text the line endings
 	// of the document.
 	NormalizesLineEndings bool
+	// EndsLines: the client's buffers are lines that all get an ending when
+	// they are saved. No capability tells; Neovim is known by its name.
+	EndsLines bool
 	// RefreshPreviews: it takes workspace/textDocumentContent/refresh.
 	RefreshPreviews bool
 	// RefreshLenses: it takes workspace/codeLens/refresh.

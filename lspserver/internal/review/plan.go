@@ -78,17 +78,29 @@ func (a *Applier) planFiles(d *delivery) (plan []planned, ok bool) {
 			d.batch.Skip(f.FileID, reason)
 			p.operation = changeset.OpModify
 		}
-		switch p.edits = textEdits(doc, f.Edits, a.Docs.Encoding()); {
-		case p.operation == changeset.OpRename:
+		p.edits = a.textEdits(doc, p.operation, f)
+		if p.operation == changeset.OpRename {
 			p.newURI = a.Docs.URI(f.Path)
-		case p.operation == changeset.OpCreate && f.Want != "":
-			p.edits = []textEdit{{NewText: f.Want}}
 		}
 		if len(p.edits) > 0 || p.operation != changeset.OpModify {
 			plan = append(plan, p)
 		}
 	}
 	return plan, true
+}
+
+// textEdits are the edits of the text of f, whose document is doc.
+func (a *Applier) textEdits(doc *text.Document, operation changeset.Op, f changeset.FileEdit) []textEdit {
+	edits, enc := f.Edits, a.Docs.Encoding()
+	if operation == changeset.OpCreate && f.Want != "" {
+		edits = []text.Edit{{New: f.Want}}
+	}
+	if !a.Capabilities.EndsLines {
+		return textEdits(doc, edits, enc)
+	}
+	out := textEdits(doc, beforeLastEnding(doc.String(), edits), enc)
+	overLastLine(doc, out, enc)
+	return out
 }
 
 // refused is why the file operation of f is not sent to this editor. What an
