@@ -11,15 +11,14 @@ const (
 	// block is compared exactly at once.
 	maxBlock = 2000
 	// maxWork bounds the exact comparisons of one Diff, in pairs of lines.
-	// What is left over then is replaced as a whole.
 	maxWork = 1 << 24
 	// maxDepth bounds how often a gap between anchors is anchored again.
 	maxDepth = 8
 )
 
 // Diff gives the whole-line edits that turn a into b: sorted, disjoint, and
-// never touching. They are minimal where that can be had with bounded work;
-// in a large block of lines that mostly repeat, they are coarser.
+// never touching. They are minimal where that can be had with bounded work:
+// in blocks of up to some thousand lines, and where few lines differ.
 func Diff(a, b string) []Edit {
 	if a == b {
 		return nil
@@ -69,7 +68,8 @@ type lineDiff struct {
 	count  int // of different lines
 	keepA  []bool
 	keepB  []bool
-	work   int
+	work   int // pairs of lines that were compared exactly
+	steps  int // lines that greedy compared
 	counts []lineCount
 }
 
@@ -115,7 +115,7 @@ func (w *lineDiff) run(a0, a1, b0, b1, depth int) {
 		anchors = w.anchors(a0, a1, b0, b1)
 	}
 	if len(anchors) == 0 {
-		_ = w.few(a0, a1, b0, b1) || w.exact(a0, a1, b0, b1)
+		w.greedy(a0, a1, b0, b1)
 		return
 	}
 	for _, p := range append(anchors, [2]int{a1, b1}) {
