@@ -18,7 +18,7 @@ type Outcome struct {
 	// Origin is the call that wrote the hunk.
 	Origin Origin `json:"origin"`
 	// Line is the 1-based line of the hunk, 0 for a file operation; Text is
-	// the first line that it changes.
+	// the first line that it makes, or else that it removes.
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text,omitempty"`
 	// Verdict is empty where nobody decided: the user made the change.
@@ -80,13 +80,11 @@ func (f *file) describe(h *hunk) Outcome {
 		return o
 	}
 	o.HunkID, o.Origin, o.Line = h.id, h.origin, f.lineOf(h.start)
-	o.Text = firstLine(h.new)
+	// The whole line says more than the words that change.
+	start, end := wholeLines(f.base, h.start, h.end, h.new)
+	o.Text = firstLine(f.base[start:h.start] + h.new + f.base[h.end:end])
 	if o.Text == "" {
-		o.Text = firstLine(h.old)
-	} else if o.Op != OpCreate {
-		// The whole line says more than the words that change.
-		at := startOfLine(f.base, h.start)
-		o.Text = firstLine(f.base[at:h.start] + h.new)
+		o.Text = strings.TrimSpace(firstLine(h.old) + " (removed)")
 	}
 	return o
 }

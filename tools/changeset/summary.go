@@ -48,13 +48,13 @@ func (o Outcome) alike(p Outcome) bool {
 func (o Outcome) write(b *strings.Builder, group []Outcome, display func(string) string) {
 	fmt.Fprintf(b, "- %s: %s%s", o.name(display), o.what(), o.said())
 	if comment := strings.TrimSpace(o.Comment); comment != "" {
-		fmt.Fprintf(b, " The user says: %s", quoteBlock(comment, maxComment))
+		fmt.Fprintf(b, " The user says:%s", quoteBlock(comment, maxComment))
 	}
 	if o.State == Modified {
 		if o.UserText == "" {
 			b.WriteString(" The user took the lines out.")
 		} else {
-			fmt.Fprintf(b, " The user's text is: %s", quoteBlock(o.UserText, maxUserText))
+			fmt.Fprintf(b, " The user's text is:%s", quoteBlock(o.UserText, maxUserText))
 		}
 	}
 	b.WriteByte('\n')
@@ -127,7 +127,7 @@ func quoteBlock(s string, limit int) string {
 		cut += " …"
 	}
 	if !strings.Contains(strings.TrimSuffix(cut, "\n"), "\n") {
-		return strings.TrimSuffix(cut, "\n")
+		return " " + strings.TrimSuffix(cut, "\n")
 	}
 	return "\n    " + strings.ReplaceAll(strings.TrimSuffix(cut, "\n"), "\n", "\n    ")
 }
