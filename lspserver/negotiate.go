@@ -96,7 +96,7 @@ func negotiate(params tree) client {
 		codeActionLit: caps.at("textDocument", "codeAction", "codeActionLiteralSupport").object(),
 		showDocument:  caps.at("window", "showDocument", "support").yes(),
 	}
-	c.review.EndsLines = c.name == "Neovim"
+	c.review.Neovim = c.name == "Neovim"
 	if slices.Contains(caps.at("general", "positionEncodings").strings(), string(protocol.PositionEncodingKindUTF8)) {
 		c.encoding = text.UTF8
 	}

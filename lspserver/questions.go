@@ -2,6 +2,7 @@ package lspserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/lspserver/ext"
 	"github.com/agentls/agentls/lspserver/internal/review"
+	"github.com/agentls/agentls/lspserver/internal/rpc"
 	"github.com/agentls/agentls/tools/changeset"
 )
 
@@ -75,8 +77,7 @@ func (s *server) askReview(c *conversation) {
 				return
 			}
 			res, err := s.resolve(ctx, c, snapshot.Revision, []changeset.Decision{{All: true, Verdict: verdict}}, false)
-			var stale *changeset.StaleError
-			if errors.As(err, &stale) {
+			if codeOf(err) == ext.ErrStaleRevision {
 				// What the user answered is not what is there now: ask again.
 				continue
 			}
@@ -88,6 +89,16 @@ func (s *server) askReview(c *conversation) {
 			return
 		}
 	})
+}
+
+// codeOf is the code of our own that an error carries, "" for others.
+func codeOf(err error) ext.ErrorCode {
+	var e *rpc.Error
+	var data ext.ErrorData
+	if !errors.As(err, &e) || json.Unmarshal(e.Data, &data) != nil {
+		return ""
+	}
+	return data.Code
 }
 
 // tellTrouble says what was decided and did not come about.

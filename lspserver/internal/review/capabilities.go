@@ -20,9 +20,11 @@ type Capabilities struct {
 	// NormalizesLineEndings: the client gives inserted text the line endings
 	// of the document.
 	NormalizesLineEndings bool
-	// EndsLines: the client's buffers are lines that all get an ending when
-	// they are saved. No capability tells; Neovim is known by its name.
-	EndsLines bool
+	// Neovim: no capability tells of these, so it is known by its name. Its
+	// buffers are lines, which all get an ending when they are saved. And of
+	// an edit it looks at the version of the first document alone, and only
+	// where that is not 0.
+	Neovim bool
 	// RefreshPreviews: it takes workspace/textDocumentContent/refresh.
 	RefreshPreviews bool
 	// RefreshLenses: it takes workspace/codeLens/refresh.

@@ -49,3 +49,32 @@ func TestOverLastLine(t *testing.T) {
 		}
 	}
 }
+
+// Neovim looks at the version of the first document of an edit, and not where
+// that is 0: an edit that it may have made is not sent again.
+func TestWhatNeovimMayHaveMadeIsNotSentAgain(t *testing.T) {
+	d := openDesk(t)
+	d.typeAll("a.go", "typed\n")
+	now, _ := d.docs.Get(d.path("a.go"))
+	before, zero := now.Version-1, int32(0)
+	stale := planned{path: d.path("a.go"), fileEdit: fileEdit{version: &before}}
+	unversioned := planned{path: d.path("a.go"), fileEdit: fileEdit{version: &zero}}
+	for _, c := range []struct {
+		name          string
+		plan          []planned
+		neovim, other bool
+	}{
+		{name: "one document", plan: []planned{stale}, neovim: true, other: true},
+		{name: "version 0", plan: []planned{unversioned}, neovim: false, other: true},
+		{name: "a second document", plan: []planned{stale, stale}, neovim: false, other: true},
+	} {
+		d.applier.Capabilities.Neovim = true
+		if got := d.applier.outdated(c.plan); got != c.neovim {
+			t.Errorf("%s, in Neovim: %v", c.name, got)
+		}
+		d.applier.Capabilities.Neovim = false
+		if got := d.applier.outdated(c.plan); got != c.other {
+			t.Errorf("%s, elsewhere: %v", c.name, got)
+		}
+	}
+}

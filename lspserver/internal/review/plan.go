@@ -95,7 +95,7 @@ func (a *Applier) textEdits(doc *text.Document, operation changeset.Op, f change
 	if operation == changeset.OpCreate && f.Want != "" {
 		edits = []text.Edit{{New: f.Want}}
 	}
-	if !a.Capabilities.EndsLines {
+	if !a.Capabilities.Neovim {
 		return textEdits(doc, edits, enc)
 	}
 	out := textEdits(doc, beforeLastEnding(doc.String(), edits), enc)
@@ -135,6 +135,9 @@ func (a *Applier) raced(plan []planned) bool {
 // plan alone. Where it was told no version, an edit that comes late would be
 // made twice.
 func (a *Applier) outdated(plan []planned) bool {
+	if a.Capabilities.Neovim && (len(plan) > 1 || plan[0].version == nil || *plan[0].version == 0) {
+		return false
+	}
 	outdated := false
 	for _, p := range plan {
 		snap, open := a.Docs.Get(p.path)
