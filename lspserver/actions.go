@@ -39,7 +39,7 @@ func (s *server) codeLens(ctx context.Context, p codeLensParams) (any, error) {
 	}
 	for _, c := range s.conversations() {
 		s.sync(ctx, c)
-		lenses = append(lenses, review.Lenses(c.proposal.Proposal(), path, s.client.encoding)...)
+		lenses = append(lenses, review.Lenses(c.id(), c.proposal.Proposal(), path, s.client.encoding)...)
 	}
 	return lenses, nil
 }
@@ -53,7 +53,7 @@ func (s *server) codeAction(ctx context.Context, p codeActionParams) (any, error
 	}
 	for _, c := range s.conversations() {
 		s.sync(ctx, c)
-		actions = append(actions, review.Actions(c.proposal.Proposal(), path, s.client.encoding, p.Range)...)
+		actions = append(actions, review.Actions(c.id(), c.proposal.Proposal(), path, s.client.encoding, p.Range)...)
 	}
 	actions = append(actions, s.runActions(p)...)
 	if !s.client.codeActionLit {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentls/agentls/agent"
 	"github.com/agentls/agentls/lspserver/internal/review"
+	"github.com/agentls/agentls/lspserver/internal/undo"
 	"github.com/agentls/agentls/tools/ask"
 	"github.com/agentls/agentls/tools/changeset"
 	"github.com/agentls/agentls/tools/file"
@@ -14,7 +15,7 @@ import (
 
 // assemble makes a conversation that has its proposal and no session yet.
 func (s *server) assemble() *conversation {
-	return &conversation{server: s, proposal: changeset.New(s.workspace)}
+	return &conversation{server: s, proposal: changeset.New(s.workspace), undo: undo.NewLog(undo.State{}), calls: map[string]string{}}
 }
 
 // tools are what a session's model gets, always in this order: a provider's

@@ -3,6 +3,7 @@ package lspserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/agentls/agentls/agent"
@@ -46,6 +47,7 @@ func commands() []command {
 		{ext.CommandAccept, verdictCommand(changeset.Accept)},
 		{ext.CommandReject, verdictCommand(changeset.Reject)},
 		{ext.CommandShowDiff, (*server).commandShowDiff},
+		{ext.CommandUndo, (*server).commandUndo},
 	}
 }
 
@@ -151,16 +153,30 @@ func (s *server) commandCancel(context.Context, executeCommandParams) (any, erro
 	return nil, nil
 }
 
+// decided is what a command is about: a hunk, a file or all, of the current
+// session or of the one that a lens of ours names in its second argument.
+func (s *server) decided(args commandArgs) (c *conversation, id string, err error) {
+	id = "all"
+	var session string
+	if err := errors.Join(args.into(0, &id), args.into(1, &session)); err != nil {
+		return nil, "", err
+	}
+	if session != "" {
+		c, err = s.findConversation(session)
+		return c, id, err
+	}
+	if c = s.conversationWith(id); c == nil {
+		return nil, "", invalidParams("nothing is proposed that %q names", id)
+	}
+	return c, id, nil
+}
+
 // verdictCommand decides what its argument names: a hunk, a file, or all.
 func verdictCommand(v changeset.Verdict) func(*server, context.Context, executeCommandParams) (any, error) {
 	return func(s *server, ctx context.Context, p executeCommandParams) (any, error) {
-		id := "all"
-		if err := commandArgs(p.Arguments).into(0, &id); err != nil {
+		c, id, err := s.decided(p.Arguments)
+		if err != nil {
 			return nil, err
-		}
-		c := s.conversationWith(id)
-		if c == nil {
-			return nil, invalidParams("nothing is proposed that %q names", id)
 		}
 		s.sync(ctx, c)
 		d := changeset.Decision{Verdict: v}
@@ -194,13 +210,9 @@ func isFile(p changeset.Proposal, id string) bool {
 
 // commandShowDiff shows what is pending in the current session.
 func (s *server) commandShowDiff(ctx context.Context, p executeCommandParams) (any, error) {
-	id := "all"
-	if err := commandArgs(p.Arguments).into(0, &id); err != nil {
+	c, id, err := s.decided(p.Arguments)
+	if err != nil {
 		return nil, err
-	}
-	c := s.conversationWith(id)
-	if c == nil {
-		return nil, invalidParams("nothing is proposed that %q names", id)
 	}
 	patch := s.patch(c, id)
 	s.showPatch(ctx, c, patch)

@@ -68,6 +68,7 @@ func (s *server) didClose(_ context.Context, p didCloseParams) error {
 
 func (s *server) didRenameFiles(_ context.Context, p didRenameFilesParams) error {
 	for _, f := range p.Files {
+		s.docs.Rename(f.OldURI, f.NewURI)
 		s.diskChanged(f.OldURI)
 		s.diskChanged(f.NewURI)
 	}

@@ -115,7 +115,17 @@ func (s *server) closeSessions() {
 			}
 		})
 	}
-	all.Wait()
+	// A disk that hangs holds up whoever writes to it, whatever their context.
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		all.Wait()
+	}()
+	select {
+	case <-closed:
+	case <-ctx.Done():
+		s.log.Error("sessions are not stored in time")
+	}
 }
 
 // close waits for what the connection began, for no more than a moment: the

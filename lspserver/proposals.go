@@ -58,7 +58,16 @@ func (s *server) sync(ctx context.Context, c *conversation) {
 
 // resolve carries decisions out and answers once it is known what came of them.
 func (s *server) resolve(ctx context.Context, c *conversation, revision int64, ds []changeset.Decision, save bool) (ext.ResolveResult, error) {
-	results, err := s.applier.Resolve(ctx, c.proposal, review.Request{Revision: revision, Decisions: ds, Save: save, Announce: func() { c.announce(c.session.Emit) }})
+	before := c.proposal.Proposal()
+	results, err := s.applier.Resolve(ctx, c.proposal, review.Request{
+		Revision:  revision,
+		Decisions: ds,
+		Save:      save,
+		Announce:  func() { c.announce(c.session.Emit) },
+		Applied: func(files []changeset.FileEdit, results []changeset.Result) {
+			c.landed(before, files, results)
+		},
+	})
 	var stale *changeset.StaleError
 	var invalid *changeset.InvalidError
 	switch {
@@ -114,7 +123,7 @@ type textDocumentContentParams struct {
 	URI string `json:"uri"`
 }
 
-func (s *server) textDocumentContent(_ context.Context, p textDocumentContentParams) (any, error) {
+func (s *server) textDocumentContent(ctx context.Context, p textDocumentContentParams) (any, error) {
 	view, err := review.ParsePreview(p.URI)
 	if err != nil {
 		return nil, invalidParams("%v", err)
@@ -123,6 +132,7 @@ func (s *server) textDocumentContent(_ context.Context, p textDocumentContentPar
 	if err != nil {
 		return nil, err
 	}
+	s.sync(ctx, c)
 	text, err := s.side(c, view.URI, view.Side)
 	if err != nil {
 		return nil, err

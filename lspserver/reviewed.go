@@ -19,6 +19,7 @@ type reviewedTool struct {
 }
 
 func (t reviewedTool) Run(ctx context.Context, call agent.Call) agent.Result {
+	t.c.called(call)
 	res := t.Tool.Run(ctx, call)
 	t.c.announce(call.Emit)
 	if res.Status != "" && res.Status != agent.StatusCompleted {
@@ -35,6 +36,13 @@ func (t reviewedTool) Run(ctx context.Context, call agent.Call) agent.Result {
 		res.Text = strings.TrimRight(res.Text, "\n") + "\n\n" + news
 	}
 	return res
+}
+
+// called remembers which run a call belongs to, for its checkpoint.
+func (c *conversation) called(call agent.Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[call.ID] = call.RunID
 }
 
 // touched is what a call of the agent left in the proposal.

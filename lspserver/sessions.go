@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentls/agentls/agent"
 	"github.com/agentls/agentls/lspserver/ext"
+	"github.com/agentls/agentls/lspserver/internal/undo"
 	"github.com/agentls/agentls/tools/changeset"
 )
 
@@ -22,6 +23,10 @@ type conversation struct {
 	server   *server
 	session  *agent.Session
 	proposal *changeset.Set
+	undo     *undo.Log
+
+	// restoring is held while a checkpoint is restored: one at a time.
+	restoring sync.Mutex
 
 	// announcing orders the proposal events; announced is the newest revision
 	// that was told.
@@ -33,6 +38,7 @@ type conversation struct {
 
 	mu     sync.Mutex
 	active *runState          // the newest run
+	calls  map[string]string  // runs by the calls of tools that changed something
 	cancel context.CancelFunc // takes back the question about the proposal
 }
 

@@ -49,20 +49,19 @@ type didChangeConfigurationParams struct {
 // didChangeConfiguration takes settings that are pushed, and asks where the
 // client only says that there are others.
 func (s *server) didChangeConfiguration(_ context.Context, p didChangeConfigurationParams) error {
-	pushed := parseTree(p.Settings)
-	if !pushed.object() {
+	pushed, _ := parseTree(p.Settings).v.(map[string]any)
+	if ours, ok := pushed[section]; ok {
+		s.takeSettings(tree{ours}.raw())
+	} else {
 		s.pullSettings()
-		return nil
 	}
-	s.takeSettings(pushed.at(section).raw())
 	return nil
 }
 
+// takeSettings puts the client's section in the place of the one before; null
+// is one where nothing is set.
 func (s *server) takeSettings(raw json.RawMessage) {
 	t := parseTree(raw)
-	if !t.object() {
-		return
-	}
 	s.mu.Lock()
 	s.settings = raw
 	if trusted, ok := t.at("trusted").v.(bool); ok {

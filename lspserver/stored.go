@@ -74,11 +74,17 @@ func (s *server) restore(id string) (*conversation, error) {
 // revive makes a conversation of what was stored of it.
 func (s *server) revive(id string, loaded *session.Loaded) (*conversation, error) {
 	c := &conversation{server: s}
-	set, err := c.keeper.revive(s.workspace, loaded.Records)
+	texts, err := c.keeper.texts(loaded.Records)
 	if err != nil {
+		return nil, fmt.Errorf("session %s: its texts: %w", id, err)
+	}
+	if c.proposal, err = reviveProposal(s.workspace, loaded.Records, texts); err != nil {
 		return nil, fmt.Errorf("session %s: its proposal: %w", id, err)
 	}
-	c.proposal = set
+	if c.undo, err = reviveCheckpoints(loaded.Records, texts); err != nil {
+		return nil, fmt.Errorf("session %s: its checkpoints: %w", id, err)
+	}
+	c.calls = reviveCalls(loaded.Records)
 	c.announced = c.proposal.Proposal().Revision
 	opts := s.sessionOptions(c)
 	opts.ID, opts.Recorder = id, loaded.File

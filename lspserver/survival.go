@@ -110,22 +110,30 @@ func fingerprint(p changeset.Proposal) uint64 {
 	return h.Sum64()
 }
 
-// revive finds the newest proposal in a session's records and brings it up to
-// the documents as they are now.
-func (k *keeper) revive(src changeset.Source, records []agent.Record) (*changeset.Set, error) {
+// texts are those in a session's records, by name.
+func (k *keeper) texts(records []agent.Record) (map[string]string, error) {
 	k.known = map[string]bool{}
 	texts := map[string]string{}
+	for _, r := range records {
+		if r.Type != recordText {
+			continue
+		}
+		var t savedText
+		if err := json.Unmarshal(r.Line, &t); err != nil {
+			return nil, err
+		}
+		texts[t.Hash], k.known[t.Hash] = t.Text, true
+	}
+	return texts, nil
+}
+
+// reviveProposal finds the newest proposal in a session's records and brings
+// it up to the documents as they are now.
+func reviveProposal(src changeset.Source, records []agent.Record, texts map[string]string) (*changeset.Set, error) {
 	var newest json.RawMessage
 	for _, r := range records {
-		switch r.Type {
-		case recordProposal:
+		if r.Type == recordProposal {
 			newest = r.Line
-		case recordText:
-			var t savedText
-			if err := json.Unmarshal(r.Line, &t); err != nil {
-				return nil, err
-			}
-			texts[t.Hash], k.known[t.Hash] = t.Text, true
 		}
 	}
 	if newest == nil {

@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"lspserver/ext":               {},
 	"lspserver/internal/rpc":      {},
 	"lspserver/internal/document": {"tools/text", "tools/changeset"},
+	"lspserver/internal/undo":     {"tools/changeset"},
 	"lspserver/internal/review":   {"tools/...", "lspserver/ext", "lspserver/internal/...", "agent"},
 	"lspserver":                   {"agent/...", "tools/...", "lspserver/..."},
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,6 +86,9 @@ type Request struct {
 	Label string
 	// Announce tells the client of the proposal as it is now; nil for nobody.
 	Announce func()
+	// Applied is told of what the editor was asked for and what came of it,
+	// where anything may have; nil for nobody.
+	Applied func(files []changeset.FileEdit, results []changeset.Result)
 }
 
 // Resolve carries out decisions and returns what really became of each. An
@@ -100,10 +105,14 @@ func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([
 		defer r.Announce()
 	}
 	why := ""
+	d := &delivery{set: set, batch: batch, label: r.Label, save: r.Save, sent: map[string]changeset.FileEdit{}}
 	if len(batch.Files) > 0 {
-		why = a.apply(ctx, &delivery{set: set, batch: batch, label: r.Label, save: r.Save})
+		why = a.apply(ctx, d)
 	}
 	results := set.Settle(batch, a.Rebaser.source.Base, why)
+	if r.Applied != nil && len(d.sent) > 0 {
+		r.Applied(slices.Collect(maps.Values(d.sent)), results)
+	}
 	if r.Save {
 		a.save(ctx, results)
 	}
@@ -116,6 +125,8 @@ type delivery struct {
 	batch *changeset.Batch
 	label string
 	save  bool
+	// sent is what the editor was asked for last, by file.
+	sent map[string]changeset.FileEdit
 	// withheld has the files of which the editor is not asked for the
 	// operation, or not for anything, and why.
 	withheld map[string]withheld
@@ -187,6 +198,9 @@ func (a *Applier) attempt(ctx context.Context, d *delivery) (why string, again b
 		return d.why(""), false
 	}
 	left := d.open()
+	for _, f := range d.batch.Files {
+		d.sent[f.FileID] = f
+	}
 	defer a.Rebaser.expect(d.set, d.batch.Files)()
 	answer := a.ask(ctx, d, plan)
 	landed := func() bool { return a.look(d) == 0 }
