@@ -194,13 +194,14 @@ func (w *world) merge(s Step, path, text string) string {
 		return text
 	}
 	set.Rebase(path, changeset.Doc{Text: text, Exists: true, Open: true})
-	for _, f := range set.Proposal().Files {
-		if f.State == changeset.Conflicted {
-			w.conflict(path, reasonTyped)
-		}
-		return f.Proposed()
+	files := set.Proposal().Files
+	if len(files) == 0 {
+		return text // it was taken back already
 	}
-	return text // it was taken back already
+	if files[0].State == changeset.Conflicted {
+		w.conflict(path, reasonTyped)
+	}
+	return files[0].Proposed()
 }
 
 // propose makes the plan's Set out of what is to be.
