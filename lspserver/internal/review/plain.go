@@ -39,6 +39,9 @@ func Question(p changeset.Proposal, display func(path string) string) string {
 
 func describe(f changeset.File, display func(string) string) string {
 	name := display(f.Path)
+	if f.State == changeset.Conflicted {
+		return name + " (in conflict with your edits)"
+	}
 	switch f.Op {
 	case changeset.OpCreate:
 		return name + " (new)"
@@ -113,13 +116,14 @@ func hunkTitle(h changeset.Hunk) string {
 
 // Lenses are *Apply · Reject · Show diff* over everything that waits in a
 // document. They carry commands that a plain client sends back and a client
-// with a plugin has registered itself.
-func Lenses(p changeset.Proposal, path string, enc text.Encoding) []protocol.CodeLens {
+// with a plugin has registered itself; ids are unique in their session only, so
+// that each names it.
+func Lenses(session string, p changeset.Proposal, path string, enc text.Encoding) []protocol.CodeLens {
 	var lenses []protocol.CodeLens
 	for _, o := range offers(p, path, enc) {
 		// A lens belongs to one line (LSP 3.18 § Code Lens).
 		line := protocol.Position{Line: o.at.Start.Line, Character: o.at.Start.Character}
-		for _, c := range commands(o) {
+		for _, c := range commands(session, o) {
 			lenses = append(lenses, protocol.CodeLens{Range: protocol.Range{Start: line, End: line}, Command: c})
 		}
 	}
@@ -127,14 +131,14 @@ func Lenses(p changeset.Proposal, path string, enc text.Encoding) []protocol.Cod
 }
 
 // Actions are the same as code actions, for what touches a range.
-func Actions(p changeset.Proposal, path string, enc text.Encoding, at ext.Range) []protocol.CodeAction {
+func Actions(session string, p changeset.Proposal, path string, enc text.Encoding, at ext.Range) []protocol.CodeAction {
 	var actions []protocol.CodeAction
 	kind := protocol.CodeActionKindQuickFix
 	for _, o := range offers(p, path, enc) {
 		if o.at.End.Line < at.Start.Line || at.End.Line < o.at.Start.Line {
 			continue
 		}
-		for _, c := range commands(o) {
+		for _, c := range commands(session, o) {
 			title := c.Title + ": " + o.title
 			c.Title = title
 			actions = append(actions, protocol.CodeAction{Title: title, Kind: &kind, Command: c})
@@ -143,8 +147,8 @@ func Actions(p changeset.Proposal, path string, enc text.Encoding, at ext.Range)
 	return actions
 }
 
-func commands(o offer) []protocol.Command {
-	id := protocol.LSPAny(fmt.Sprintf("%q", o.id)) // ids are plain ASCII
+func commands(session string, o offer) []protocol.Command {
+	args := []protocol.LSPAny{fmt.Appendf(nil, "%q", o.id), fmt.Appendf(nil, "%q", session)} // ids are plain ASCII
 	var out []protocol.Command
 	for _, c := range []struct{ title, command string }{
 		{AnswerApply, ext.CommandAccept}, {AnswerReject, ext.CommandReject}, {AnswerShowDiff, ext.CommandShowDiff},
@@ -152,7 +156,7 @@ func commands(o offer) []protocol.Command {
 		if c.command == ext.CommandAccept && o.conflicted {
 			continue
 		}
-		out = append(out, protocol.Command{Title: c.title, Command: c.command, Arguments: []protocol.LSPAny{id}})
+		out = append(out, protocol.Command{Title: c.title, Command: c.command, Arguments: args})
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func TestLensesAndActions(t *testing.T) {
 	p := d.set.Proposal()
 	describe := func(name string) string {
 		var s []string
-		for _, l := range Lenses(p, d.path(name), text.UTF16) {
+		for _, l := range Lenses("s", p, d.path(name), text.UTF16) {
 			if l.Range.Start != l.Range.End {
 				t.Errorf("a lens spans %v", l.Range)
 			}
@@ -54,7 +54,7 @@ func TestLensesAndActions(t *testing.T) {
 
 	at := func(line uint32) (titles []string) {
 		r := ext.Range{Start: ext.Position{Line: line, Character: 3}, End: ext.Position{Line: line, Character: 3}}
-		for _, a := range Actions(p, d.path("a.go"), text.UTF16, r) {
+		for _, a := range Actions("s", p, d.path("a.go"), text.UTF16, r) {
 			titles = append(titles, a.Title)
 			var id string
 			if err := json.Unmarshal(a.Command.Arguments[0], &id); err != nil || id != p.Files[0].Hunks[1].HunkID {
