@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"go.lsp.dev/protocol"
 
@@ -205,19 +206,23 @@ func (s *server) progressCancel(_ context.Context, p progressCancelParams) error
 // it is told how the run ended, and asked what is to become of its proposal.
 func (s *server) afterRun(r *runState) {
 	if s.client.plain() {
-		s.tellEnd(r.run.Result())
+		s.tellEnd(r.run.Result(), len(r.session.proposal.Proposal().Files) == 0)
 	}
 	if !s.client.reviews() {
 		s.askReview(r.session)
 	}
 }
 
-func (s *server) tellEnd(res agent.RunResult) {
+// tellEnd says how a run ended. Where its text is all that came of it, the
+// text is shown: many editors keep no log of what a server tells them.
+func (s *server) tellEnd(res agent.RunResult, answered bool) {
 	switch {
 	case res.Error != nil:
 		s.showMessage(protocol.MessageTypeError, "agentls: "+res.Error.Message)
 	case res.StopReason != agent.StopEndTurn:
 		s.showMessage(protocol.MessageTypeWarning, "agentls: the run stopped ("+string(res.StopReason)+"); run again to go on")
+	case res.Text != "" && answered:
+		s.showMessage(protocol.MessageTypeInfo, "agentls: "+strings.TrimSpace(res.Text))
 	case res.Text != "":
 		s.showMessage(protocol.MessageTypeInfo, "agentls: "+firstLine(res.Text))
 	default:
