@@ -18,6 +18,7 @@ const section = "agentls"
 func (s *server) initialized(context.Context, struct{}) error {
 	s.pullSettings()
 	s.registerWatchers()
+	s.adoptPending()
 	for _, p := range s.configProblems() {
 		s.log.Warn("configuration", "problem", p)
 	}
