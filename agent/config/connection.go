@@ -138,8 +138,8 @@ func (l *loader) fold(provider string, preset Preset, top layer) Connection {
 		overlay(&c, from, s)
 	}
 	chosenLater := slices.ContainsFunc(strong, func(s layer) bool { return s.Provider != "" })
-	if named != provider && (named != "" || chosenLater) {
-		// What the files say is about another provider.
+	if named != provider && (named != "" || chosenLater && c.BaseURL != "") {
+		// What the files say is about another provider. A model alone may be anyone's.
 		c, from = Connection{}, map[string]string{}
 	}
 	overlay(&c, from, l.providerEnv(preset))

@@ -49,6 +49,8 @@ func TestEndpoint(t *testing.T) {
 		{"over all", sources{user: `{"provider":"deepseek","model":"x"}`, client: []string{`{"model":"y"}`}, env: map[string]string{"AGENTLS_API_KEY": "k", "AGENTLS_BASE_URL": "http://h:1", "AGENTLS_MODEL": "z", "DEEPSEEK_API_KEY": "d"}}, "deepseek http://h:1/v1 z key=k"},
 		{"over all, alone", sources{env: map[string]string{"AGENTLS_API_KEY": "k", "AGENTLS_BASE_URL": "http://h:1", "AGENTLS_MODEL": "z"}}, "custom http://h:1/v1 z key=k"},
 		{"a key alone", sources{env: map[string]string{"AGENTLS_API_KEY": "k"}}, "openai https://api.openai.com/v1 gpt-5 key=k"},
+		{"a model alone, and a provider named later", sources{user: `{"model":"x"}`, env: map[string]string{"AGENTLS_PROVIDER": "deepseek", "DEEPSEEK_API_KEY": "d"}}, "deepseek https://api.deepseek.com/v1 x key=d"},
+		{"a base URL alone, and a provider named later", sources{user: `{"model":"x","baseURL":"http://h:1"}`, env: map[string]string{"AGENTLS_PROVIDER": "deepseek", "DEEPSEEK_API_KEY": "d"}}, "deepseek https://api.deepseek.com/v1 deepseek-chat key=d"},
 		{"key variable", sources{user: `{"baseURL":"http://h:1","apiKeyEnv":"MY_KEY","model":"m"}`, env: map[string]string{"MY_KEY": "k"}}, "custom http://h:1/v1 m key=k"},
 		{"key variable that is not set", sources{user: `{"baseURL":"http://h:1","apiKeyEnv":"MY_KEY","model":"m"}`}, "apiKeyEnv names MY_KEY, which is not set"},
 		{"custom without a base URL", sources{user: `{"provider":"custom","model":"m"}`}, "needs a base URL"},
