@@ -113,6 +113,10 @@ func (s *server) storedSessions() []ext.Session {
 	}
 	var out []ext.Session
 	for _, info := range infos {
+		// Without a folder the store lists what is in any.
+		if len(roots) == 0 && len(info.Workspace) > 0 {
+			continue
+		}
 		out = append(out, wireSession(info))
 	}
 	return out
