@@ -44,7 +44,8 @@ func (v *jsonView) remark(format string, args ...any) {
 func (v *jsonView) ended(res ext.RunResult) { v.last.RunResult = res }
 func (v *jsonView) proposed(ext.Proposal)   {}
 func (v *jsonView) pending(p ext.Proposal)  { v.last.Pending = &p }
-func (v *jsonView) settled(_ ext.Proposal, results []ext.Result) {
+func (v *jsonView) settled(p ext.Proposal, results []ext.Result) {
+	v.last.SessionID = p.SessionID
 	v.last.Results = append(v.last.Results, results...)
 }
 

@@ -16,6 +16,14 @@ type outcome struct {
 	again  bool // the agent is to try once more
 }
 
+// status is the exit status of a run that ended with code and was reviewed.
+func (o outcome) status(code int) int {
+	if o.failed && code == ExitDone {
+		return ExitFailed
+	}
+	return code
+}
+
 // maxTries is how often a proposal that changes under the decision is shown
 // again.
 const maxTries = 5

@@ -278,10 +278,11 @@ func TestQuestions(t *testing.T) {
 			s.input = tt.input
 			var got string
 			s.runs(func() ext.RunResult {
+				s.event("text", map[string]any{"messageId": "a", "delta": "said before"})
 				got = string(encode(s.ask(tt.method, tt.params)))
 				return result("endTurn")
 			})
-			s.play().wantCode(ExitDone).wantOut(tt.out...)
+			s.play().wantCode(ExitDone).wantOut(append([]string{"said before\n"}, tt.out...)...)
 			if got != tt.want {
 				t.Errorf("answered %s, want %s", got, tt.want)
 			}

@@ -144,8 +144,8 @@ func (r *runner) serve(ctx context.Context, pipes io.ReadWriteCloser) (code int,
 	}
 	r.session = r.o.Session
 	if r.o.Prompt == "" {
-		_, err := r.review(ctx, true)
-		return ExitDone, err
+		outcome, err := r.review(ctx, true)
+		return outcome.status(ExitDone), err
 	}
 	return r.converse(ctx, r.o.Prompt)
 }
@@ -164,11 +164,8 @@ func (r *runner) converse(ctx context.Context, prompt string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if outcome.failed && code == ExitDone {
-			code = ExitFailed
-		}
 		if !outcome.again {
-			return code, nil
+			return outcome.status(code), nil
 		}
 		r.cancelled = false
 		prompt = "I have reviewed your changes and left comments. Take them into account and try again."
@@ -227,6 +224,7 @@ func (r *runner) pumpUntil(answer <-chan error, interrupt func() error) error {
 		case m := <-r.client.messages:
 			r.show(m)
 		case q := <-r.client.questions:
+			r.drain() // what was said before the question was asked
 			if err := r.answer(q); errors.Is(err, errInterrupted) {
 				if err := interrupt(); err != nil {
 					return err
