@@ -62,8 +62,10 @@ func (s *server) prepareRun(p ext.RunStartParams) (*runState, error) {
 	r := &runState{run: run, session: c, ended: make(chan struct{}), token: s.freeToken(p.WorkDoneToken)}
 	s.mu.Lock()
 	s.runs[run.ID()] = r
-	c.active = r
 	s.mu.Unlock()
+	c.mu.Lock()
+	c.active = r
+	c.mu.Unlock()
 	return r, nil
 }
 
@@ -110,6 +112,7 @@ func (s *server) beginRun(r *runState) {
 		r.progress = p
 		s.mu.Unlock()
 	}
+	r.session.tellUnkept()
 	r.run.Go()
 	s.goroutines.Go(func() {
 		defer close(r.ended)

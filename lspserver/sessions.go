@@ -37,6 +37,7 @@ type conversation struct {
 	views views
 
 	mu     sync.Mutex
+	unkept error              // why it is not stored, until the user is told
 	active *runState          // the newest run
 	calls  map[string]string  // runs by the calls of tools that changed something
 	cancel context.CancelFunc // takes back the question about the proposal
@@ -131,8 +132,13 @@ func (s *server) newConversation(p ext.SessionNewParams) (*conversation, error) 
 	opts.ID, opts.Title, opts.Mode, opts.Review, opts.Ephemeral = newID(), p.Title, mode, rev, p.Ephemeral
 	opts.Model = cmp.Or(p.Model, s.resolved().Configured().Model)
 	opts.Created = time.Now().UTC()
-	if r := s.recorder(opts); r != nil {
-		opts.Recorder = r
+	if !p.Ephemeral {
+		if r, err := s.recorder(opts.ID); err == nil {
+			opts.Recorder = r
+		} else {
+			s.log.Error("the session will not be kept", "session", opts.ID, "err", err)
+			c.unkept = err
+		}
 	}
 	c.session = agent.New(opts)
 	s.mu.Lock()

@@ -20,21 +20,24 @@ func (s *server) openStore() (*session.Store, error) {
 	return session.Open(filepath.Join(s.stateDir(), "sessions")), nil
 }
 
-// recorder is where a new session is kept; an ephemeral one, and one that
-// cannot be kept, lives in memory.
-func (s *server) recorder(o agent.Options) agent.Recorder {
-	if o.Ephemeral {
-		return nil
-	}
+// recorder is where a new session is kept.
+func (s *server) recorder(id string) (agent.Recorder, error) {
 	store, err := s.openStore()
-	if err == nil {
-		var f *session.File
-		if f, err = store.Create(o.ID); err == nil {
-			return f
-		}
+	if err != nil {
+		return nil, err
 	}
-	s.log.Error("the session will not be kept", "session", o.ID, "err", err)
-	return nil
+	return store.Create(id)
+}
+
+// tellUnkept tells the user, once, that a session lives in memory alone.
+func (c *conversation) tellUnkept() {
+	c.mu.Lock()
+	why := c.unkept
+	c.unkept = nil
+	c.mu.Unlock()
+	if why != nil {
+		c.session.Emit(agent.Notice{Severity: "warning", Code: "storage", Message: fmt.Sprintf("this session is not stored and ends with the editor: %v; name a directory that can be written in AGENTLS_STATE_DIR", why)})
+	}
 }
 
 // restore loads a session that another process left.
