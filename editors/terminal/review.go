@@ -76,7 +76,7 @@ func (r *runner) proposal() (ext.Proposal, error) {
 	var p ext.Proposal
 	err := r.call(ext.MethodProposalGet, ext.SessionParams{SessionID: r.session}, &p)
 	if err != nil {
-		return p, fmt.Errorf("the proposal: %w", err)
+		return ext.Proposal{}, fmt.Errorf("the proposal: %w", err)
 	}
 	return p, nil
 }
@@ -85,7 +85,10 @@ func (r *runner) resolve(p ext.Proposal, ds []ext.Decision) (ext.ResolveResult, 
 	var res ext.ResolveResult
 	err := r.call(ext.MethodProposalResolve,
 		ext.ResolveParams{SessionID: p.SessionID, Revision: &p.Revision, Decisions: ds, Save: true}, &res)
-	return res, err
+	if err != nil {
+		return ext.ResolveResult{}, err
+	}
+	return res, nil
 }
 
 func stale(err error) bool {

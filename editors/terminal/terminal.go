@@ -187,13 +187,13 @@ func exitStatus(stopReason string) int {
 
 // runPrompt starts a run and shows it until it has ended.
 func (r *runner) runPrompt(prompt string) (ext.RunResult, error) {
-	var res ext.RunResult
 	params := ext.RunStartParams{Prompt: encode(prompt), SessionID: r.session, Model: r.o.Model}
 	var started ext.RunStarted
 	if err := r.call(ext.MethodRunStart, params, &started); err != nil {
-		return res, fmt.Errorf("the run could not start: %w", err)
+		return ext.RunResult{}, fmt.Errorf("the run could not start: %w", err)
 	}
 	r.session = started.SessionID
+	var res ext.RunResult
 	stop := func() error {
 		if r.cancelled {
 			return errInterrupted
@@ -203,11 +203,14 @@ func (r *runner) runPrompt(prompt string) (ext.RunResult, error) {
 		r.client.goCall(ext.MethodRunCancel, ext.RunParams{RunID: started.RunID}, nil)
 		return nil
 	}
-	err := r.pumpUntil(r.client.goCall(ext.MethodRunWait, ext.RunParams{RunID: started.RunID}, &res), stop)
-	return res, err
+	if err := r.pumpUntil(r.client.goCall(ext.MethodRunWait, ext.RunParams{RunID: started.RunID}, &res), stop); err != nil {
+		return ext.RunResult{}, err // an answer may still be written to res
+	}
+	return res, nil
 }
 
-// call asks the server and waits, showing what happens meanwhile.
+// call asks the server and waits, showing what happens meanwhile. After an
+// error result is not to be read: the answer may still come.
 func (r *runner) call(method string, params, result any) error {
 	return r.pump(r.client.goCall(method, params, result))
 }
