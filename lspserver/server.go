@@ -72,6 +72,7 @@ type server struct {
 
 	mu       sync.Mutex
 	trusted  bool
+	told     chan struct{}   // closed when the settings asked for last have come; nil before
 	settings json.RawMessage // the client's section "agentls", over initializationOptions
 	config   config.Resolved
 	problems []config.Problem

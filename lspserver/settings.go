@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"go.lsp.dev/protocol"
 
@@ -25,12 +26,20 @@ func (s *server) initialized(context.Context, struct{}) error {
 	return nil
 }
 
+// settingsWithin is how long a run waits for settings that were asked for.
+const settingsWithin = time.Second
+
 // pullSettings asks a client that can tell for its section.
 func (s *server) pullSettings() {
 	if !s.client.configuration {
 		return
 	}
+	told := make(chan struct{})
+	s.mu.Lock()
+	s.told = told
+	s.mu.Unlock()
 	s.goroutines.Go(func() {
+		defer close(told)
 		params := protocol.ConfigurationParams{Items: []protocol.ConfigurationItem{{Section: new(section)}}}
 		var got []json.RawMessage
 		if err := s.conn.Call(s.life, protocol.MethodWorkspaceConfiguration, params, &got); err != nil {
@@ -41,6 +50,24 @@ func (s *server) pullSettings() {
 			s.takeSettings(got[0])
 		}
 	})
+}
+
+// awaitSettings waits for the client's settings where they are on their way: a
+// run begun right after initialized is to use them, too.
+func (s *server) awaitSettings(ctx context.Context) {
+	s.mu.Lock()
+	told := s.told
+	s.mu.Unlock()
+	if told == nil {
+		return
+	}
+	late := time.NewTimer(settingsWithin)
+	defer late.Stop()
+	select {
+	case <-told:
+	case <-late.C:
+	case <-ctx.Done():
+	}
 }
 
 type didChangeConfigurationParams struct {
@@ -133,6 +160,7 @@ type chosen struct {
 // choose finds the model for a run; "" is the configured one. The client of an
 // endpoint lives on, with what it learned of the server.
 func (s *server) choose(ctx context.Context, model string) (chosen, error) {
+	s.awaitSettings(ctx)
 	endpoint, err := s.resolved().Endpoint(ctx, model)
 	if err != nil {
 		return chosen{}, err
