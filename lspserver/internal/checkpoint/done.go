@@ -65,20 +65,13 @@ type done struct {
 }
 
 // unit notes what landed of a unit. The steps that were undone are out of
-// force, and those of an undone restore bring back what it had undone.
+// force, and with a restore goes what it revived and comes what it had undone.
 func (d *done) unit(u *unit, landed bool, files []changeset.FileEdit, found []verdict) {
 	var undoes, revives []int64
-	if landed {
-		for _, s := range u.steps {
-			if !d.live(s) {
-				continue
-			}
-			undoes = append(undoes, s.seq)
-			for _, seq := range s.undoes {
-				if o := d.l.bySeq(seq); o != nil && o.state == out {
-					revives = append(revives, seq)
-				}
-			}
+	for _, s := range u.steps {
+		if landed && d.live(s) {
+			undoes = append(append(undoes, s.seq), d.those(inForce, s.revives)...)
+			revives = append(revives, d.those(out, s.undoes)...)
 		}
 	}
 	if !d.pure() {
@@ -91,6 +84,16 @@ func (d *done) unit(u *unit, landed bool, files []changeset.FileEdit, found []ve
 // live tells whether a step is what it was when it was planned to be undone.
 func (d *done) live(s *step) bool {
 	return s.state == inForce && d.l.bySeq(s.seq) == s
+}
+
+// those gives the steps of seqs that are in a state.
+func (d *done) those(in state, seqs []int64) (out []int64) {
+	for _, seq := range seqs {
+		if s := d.l.bySeq(seq); s != nil && s.state == in {
+			out = append(out, seq)
+		}
+	}
+	return out
 }
 
 // pure tells whether nothing but an earlier restore is undone: the checkpoints

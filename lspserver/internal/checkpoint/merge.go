@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/tools/changeset"
@@ -181,8 +182,10 @@ func shown(base string, edits []text.Edit, now string) (landed, left []text.Edit
 	for _, r := range set.Settle(batch, func(string) (changeset.Doc, error) { return doc, nil }, "") {
 		applied[r.HunkID] = r.State == changeset.Applied
 	}
+	var hunks []text.Edit
 	for _, f := range p.Files {
 		for _, h := range f.Hunks {
+			hunks = append(hunks, h.Core())
 			if applied[h.HunkID] {
 				landed = append(landed, h.Core())
 			} else {
@@ -190,7 +193,40 @@ func shown(base string, edits []text.Edit, now string) (landed, left []text.Edit
 			}
 		}
 	}
+	if len(left) == 0 {
+		return landed, nil
+	}
+	return besideTyped(base, hunks, landed, now)
+}
+
+// besideTyped looks again for edits of base that did not land as it seems: the
+// user may have typed so close to one that it looks like one change. One that
+// is there word for word, in a place that was changed, has landed.
+func besideTyped(base string, edits, found []text.Edit, now string) (landed, left []text.Edit) {
+	fromBase, fromAll := text.Diff(base, now), text.Diff(text.Apply(base, edits), now)
+	delta := 0
+	for _, e := range edits {
+		start := e.Start + delta
+		delta += e.Delta()
+		there := e.New != "" && touched(fromBase, e.Start, e.End) && !touched(fromAll, start, start+len(e.New))
+		if there || slices.Contains(found, e) {
+			landed = append(landed, e)
+		} else {
+			left = append(left, e)
+		}
+	}
 	return landed, left
+}
+
+// touched tells whether one of edits changes what is in [start, end), or puts
+// something in at an empty one.
+func touched(edits []text.Edit, start, end int) bool {
+	return slices.ContainsFunc(edits, func(e text.Edit) bool {
+		if start == end {
+			return e.Start <= start && start <= e.End
+		}
+		return e.Start < end && start < e.End
+	})
 }
 
 // onTop are edits of base in the text that others of it make.

@@ -80,11 +80,21 @@ func (p *planner) proposeMoves(set *changeset.Set) error {
 		}
 		moves = left
 	}
-	for _, d := range moves {
-		d.fail(reasonInUse)
-		d.path = d.src
-	}
+	p.exchange(moves)
 	return nil
+}
+
+// exchange has files that are to change places keep them and change their
+// texts: no order of moves would do.
+func (p *planner) exchange(moves []*doc) {
+	content := map[string]string{}
+	for _, d := range moves {
+		content[d.path] = d.text
+	}
+	for _, d := range moves {
+		d.path, d.text = d.src, content[d.src]
+		d.edits = text.Diff(d.real.Text, d.text)
+	}
 }
 
 func (p *planner) proposeTexts(set *changeset.Set) error {

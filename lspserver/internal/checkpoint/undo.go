@@ -35,7 +35,6 @@ const (
 	reasonMissing = "the file is not there any more"
 	reasonTaken   = "there is a file again in its place: that was left as it is"
 	reasonUnsaved = "it is a buffer that was never saved, and has no file to move back"
-	reasonInUse   = "another file is in the way of moving it back"
 	reasonKept    = "there is text in it that the run did not put there: the file stays"
 )
 
@@ -105,11 +104,12 @@ func (d *doc) uncover(s *step) {
 // uncreate takes a created file away, if nothing but what runs put there is in
 // it.
 func (p *planner) uncreate(d *doc, s *step) {
-	if d.path == "" {
+	if d.path == "" { // as it was before, whatever else was missed
+		d.conflicts = nil
 		return
 	}
 	content, clean := s.after(), len(d.conflicts) == 0
-	if !clean || !sameButSpace(d.text, content) {
+	if !clean || !nothingBut(d.text, content) {
 		d.merge("", whole(content))
 		if !clean || len(d.conflicts) > 0 {
 			return
@@ -180,4 +180,13 @@ func (d *doc) merge(before string, made []text.Edit) {
 		d.edits = composed(d.real.Text, d.edits, edits)
 	}
 	d.text = text.Apply(d.text, edits)
+}
+
+// nothingBut tells whether there is nothing in s but lines of content, white
+// space aside.
+func nothingBut(s, content string) bool {
+	if sameButSpace(s, content) {
+		return true
+	}
+	return !slices.ContainsFunc(text.Diff(content, s), func(e text.Edit) bool { return e.New != "" })
 }

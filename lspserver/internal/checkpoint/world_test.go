@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +25,19 @@ type world struct {
 	// refuses says which files the editor leaves alone, and why.
 	refuses func(changeset.FileEdit) string
 	stored  []Saved
+}
+
+func roundTrip(t *testing.T, s Saved) Saved {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Saved
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 // newWorld makes files of pairs of path and content.
@@ -178,6 +192,25 @@ func (w *world) restore(id string) Restored {
 	r := w.log.Done(u, files, results, w.tick())
 	w.store()
 	return r
+}
+
+// undo goes back to before a run and says what came of it.
+func (w *world) undo(runID string) string {
+	w.t.Helper()
+	return sketch(w.restore(w.newest(runID)))
+}
+
+// restart makes the log anew of what was stored.
+func (w *world) restart() {
+	w.t.Helper()
+	w.store()
+	before := w.list()
+	log, err := Restore(w, w.stored)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.log = log
+	w.wantList(before)
 }
 
 // store keeps what a front end would, as JSON.
