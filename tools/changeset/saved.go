@@ -72,7 +72,8 @@ func (s *Set) Save() Saved {
 		g := savedFile{ID: f.id, Old: f.old, Path: f.path, Base: f.base, Exists: f.exists, Open: f.open, Saved: f.saved, Born: f.born,
 			Gone: f.gone, Blocker: f.blocker, Seen: f.seen, Failed: f.failed, Reason: f.reason, Origin: f.origin, Changed: f.changed, Added: f.added}
 		if f.flight != nil {
-			g.Asked, g.To, g.Op = &f.flight.item.outcome, f.flight.edit.Path, f.flight.edit.Op
+			asked := f.flight.item.outcome // it changes when it is known what came of it
+			g.Asked, g.To, g.Op = &asked, f.flight.edit.Path, f.flight.edit.Op
 		}
 		for _, h := range f.hunks {
 			k := savedHunk{ID: h.id, Start: h.start, End: h.end, Old: h.old, New: h.new, Failed: h.failed, Reason: h.reason,
