@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/agentls/agentls/agent"
@@ -13,9 +15,18 @@ import (
 	"github.com/agentls/agentls/tools/changeset"
 )
 
-// recordCheckpoints is the type of the record that holds a session's
-// checkpoints, their texts apart (recordText).
-const recordCheckpoints = "_checkpoints"
+// The records of a session's checkpoints, their texts apart (recordText).
+const (
+	// recordCheckpoints holds all of them.
+	recordCheckpoints = "_checkpoints"
+	// recordSending holds what the editor is about to be asked for: should the
+	// server not live to see what came of it, it looks when it is restored.
+	recordSending = "_sending"
+)
+
+type sendingRecord struct {
+	Runs map[string][]undo.Step `json:"runs"`
+}
 
 func (s *server) checkpointList(_ context.Context, p ext.SessionParams) (any, error) {
 	c, err := s.findConversation(p.SessionID)
@@ -108,22 +119,36 @@ func (s *server) carryOut(ctx context.Context, c *conversation, plan *undo.Plan,
 // landed notes what an accept brought into the documents, under the run that
 // wrote it.
 func (c *conversation) landed(before changeset.Proposal, files []changeset.FileEdit, results []changeset.Result) {
-	byRun := map[string][]changeset.FileEdit{}
-	var order []string
-	for _, f := range files {
-		run := c.runOf(before, f.FileID)
-		if byRun[run] == nil {
-			order = append(order, run)
-		}
-		byRun[run] = append(byRun[run], f)
-	}
+	byRun := c.byRun(before, files)
 	some := false
-	for _, run := range order {
+	for _, run := range slices.Sorted(maps.Keys(byRun)) {
 		some = c.undo.Applied(run, byRun[run], results, c.server.workspace.Base, time.Now().UTC()) || some
 	}
 	if some {
 		c.server.keepCheckpoints(c)
 	}
+}
+
+// sending stores what the editor is about to be asked for.
+func (c *conversation) sending(before changeset.Proposal, files []changeset.FileEdit) {
+	rec := sendingRecord{Runs: map[string][]undo.Step{}}
+	for run, fs := range c.byRun(before, files) {
+		rec.Runs[run] = undo.Intended(fs)
+	}
+	c.announcing.Lock()
+	defer c.announcing.Unlock()
+	if err := c.keeper.keepSending(c.session, rec); err != nil {
+		c.server.log.Error("what is sent is not stored", "session", c.id(), "err", err)
+	}
+}
+
+func (c *conversation) byRun(p changeset.Proposal, files []changeset.FileEdit) map[string][]changeset.FileEdit {
+	byRun := map[string][]changeset.FileEdit{}
+	for _, f := range files {
+		run := c.runOf(p, f.FileID)
+		byRun[run] = append(byRun[run], f)
+	}
+	return byRun
 }
 
 // runOf is the run whose call changed a file last.
@@ -171,22 +196,40 @@ func (k *keeper) keepCheckpoints(s *agent.Session, st undo.State) error {
 	return s.Record(recordCheckpoints, st)
 }
 
-// eachText visits the texts of a state, in copies of its steps.
-func eachText(st *undo.State, visit func(*string) error) error {
-	steps := func(in []undo.Step) ([]undo.Step, error) {
-		out := append([]undo.Step(nil), in...)
-		for i := range out {
-			for _, t := range []*string{&out[i].Before, &out[i].After} {
-				if *t == "" {
-					continue
-				}
-				if err := visit(t); err != nil {
-					return nil, err
-				}
+func (k *keeper) keepSending(s *agent.Session, rec sendingRecord) error {
+	for run, steps := range rec.Runs {
+		named, err := stepTexts(steps, func(t *string) error {
+			hash, err := k.text(s, *t)
+			*t = hash
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		rec.Runs[run] = named
+	}
+	return s.Record(recordSending, rec)
+}
+
+// stepTexts visits the texts of steps, in copies of them.
+func stepTexts(in []undo.Step, visit func(*string) error) ([]undo.Step, error) {
+	out := append([]undo.Step(nil), in...)
+	for i := range out {
+		for _, t := range []*string{&out[i].Before, &out[i].After} {
+			if *t == "" {
+				continue
+			}
+			if err := visit(t); err != nil {
+				return nil, err
 			}
 		}
-		return out, nil
 	}
+	return out, nil
+}
+
+// eachText visits the texts of a state, in copies of its steps.
+func eachText(st *undo.State, visit func(*string) error) error {
+	steps := func(in []undo.Step) ([]undo.Step, error) { return stepTexts(in, visit) }
 	points := func(in []undo.Point) (out []undo.Point, err error) {
 		for _, p := range in {
 			if p.Steps, err = steps(p.Steps); err != nil {
@@ -212,23 +255,44 @@ func eachText(st *undo.State, visit func(*string) error) error {
 	return nil
 }
 
-// reviveCheckpoints is the newest state in a session's records.
-func reviveCheckpoints(records []agent.Record, texts map[string]string) (*undo.Log, error) {
+// reviveCheckpoints is the newest state in a session's records, and what was
+// being sent after it as far as the documents show it.
+func reviveCheckpoints(records []agent.Record, texts map[string]string, src changeset.Source) (*undo.Log, error) {
 	var st undo.State
+	var unseen []sendingRecord
 	for _, r := range records {
-		if r.Type != recordCheckpoints {
-			continue
+		var sent sendingRecord
+		var err error
+		switch r.Type {
+		case recordCheckpoints:
+			st, unseen = undo.State{}, nil
+			err = json.Unmarshal(r.Line, &st)
+		case recordSending:
+			err = json.Unmarshal(r.Line, &sent)
+			unseen = append(unseen, sent)
 		}
-		st = undo.State{}
-		if err := json.Unmarshal(r.Line, &st); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
-	err := eachText(&st, func(t *string) error {
+	named := func(t *string) error {
 		*t = texts[*t]
 		return nil
-	})
-	return undo.NewLog(st), err
+	}
+	if err := eachText(&st, named); err != nil {
+		return nil, err
+	}
+	log := undo.NewLog(st)
+	for _, sent := range unseen {
+		for run, steps := range sent.Runs {
+			steps, err := stepTexts(steps, named)
+			if err != nil {
+				return nil, err
+			}
+			log.Recover(run, steps, src.Base, time.Now().UTC())
+		}
+	}
+	return log, nil
 }
 
 // reviveCalls finds out which run each call of a tool belonged to.

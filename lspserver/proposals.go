@@ -64,6 +64,7 @@ func (s *server) resolve(ctx context.Context, c *conversation, revision int64, d
 		Decisions: ds,
 		Save:      save,
 		Announce:  func() { c.announce(c.session.Emit) },
+		Sending:   func(files []changeset.FileEdit) { c.sending(before, files) },
 		Applied: func(files []changeset.FileEdit, results []changeset.Result) {
 			c.landed(before, files, results)
 		},

@@ -86,6 +86,9 @@ type Request struct {
 	Label string
 	// Announce tells the client of the proposal as it is now; nil for nobody.
 	Announce func()
+	// Sending is told of what the editor is about to be asked for; nil for
+	// nobody.
+	Sending func(files []changeset.FileEdit)
 	// Applied is told of what the editor was asked for and what came of it,
 	// where anything may have; nil for nobody.
 	Applied func(files []changeset.FileEdit, results []changeset.Result)
@@ -105,7 +108,7 @@ func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([
 		defer r.Announce()
 	}
 	why := ""
-	d := &delivery{set: set, batch: batch, label: r.Label, save: r.Save, sent: map[string]changeset.FileEdit{}}
+	d := &delivery{set: set, batch: batch, label: r.Label, save: r.Save, sent: map[string]changeset.FileEdit{}, sending: r.Sending}
 	if len(batch.Files) > 0 {
 		why = a.apply(ctx, d)
 	}
@@ -121,10 +124,11 @@ func (a *Applier) Resolve(ctx context.Context, set *changeset.Set, r Request) ([
 
 // delivery is a batch on its way into the documents.
 type delivery struct {
-	set   *changeset.Set
-	batch *changeset.Batch
-	label string
-	save  bool
+	set     *changeset.Set
+	batch   *changeset.Batch
+	label   string
+	save    bool
+	sending func(files []changeset.FileEdit)
 	// sent is what the editor was asked for last, by file.
 	sent map[string]changeset.FileEdit
 	// withheld has the files of which the editor is not asked for the
@@ -200,6 +204,9 @@ func (a *Applier) attempt(ctx context.Context, d *delivery) (why string, again b
 	left := d.open()
 	for _, f := range d.batch.Files {
 		d.sent[f.FileID] = f
+	}
+	if d.sending != nil {
+		d.sending(d.batch.Files)
 	}
 	defer a.Rebaser.expect(d.set, d.batch.Files)()
 	answer := a.ask(ctx, d, plan)

@@ -102,7 +102,10 @@ func (l *Log) List() []Point {
 // Applied notes what landed of the files that an editor was asked to change.
 // now gives the documents after it. It reports whether there was anything.
 func (l *Log) Applied(runID string, files []changeset.FileEdit, results []changeset.Result, now func(path string) (changeset.Doc, error), at time.Time) bool {
-	steps := landed(files, results, now)
+	return l.add(runID, landed(files, results, now), at)
+}
+
+func (l *Log) add(runID string, steps []Step, at time.Time) bool {
 	if len(steps) == 0 {
 		return false
 	}
@@ -123,6 +126,46 @@ func (l *Log) Applied(runID string, files []changeset.FileEdit, results []change
 	p := &l.state.Points[i]
 	p.Steps = append(slices.Clip(p.Steps), steps...)
 	return true
+}
+
+// Intended are the steps that an edit is to make, before the editor is asked
+// for it: what Recover needs when nobody lives to see what became of it.
+func Intended(files []changeset.FileEdit) []Step {
+	var steps []Step
+	for _, f := range files {
+		steps = append(steps, Step{Op: f.Op, Path: f.Path, OldPath: f.OldPath, Before: f.Base, After: f.Want})
+	}
+	return steps
+}
+
+// Recover notes intended steps of which it was not told what became, where the
+// documents show exactly what was intended. It reports whether there was any.
+func (l *Log) Recover(runID string, steps []Step, now func(path string) (changeset.Doc, error), at time.Time) bool {
+	var made []Step
+	for _, s := range steps {
+		if s.made(now) {
+			made = append(made, s)
+		}
+	}
+	return l.add(runID, made, at)
+}
+
+func (s Step) made(now func(path string) (changeset.Doc, error)) bool {
+	d, err := now(s.Path)
+	if err != nil {
+		return false
+	}
+	there := d.Exists || d.Open
+	switch s.Op {
+	case changeset.OpDelete:
+		return !there
+	case changeset.OpRename:
+		old, err := now(s.OldPath)
+		return err == nil && there && !old.Exists && d.Text == s.After
+	case changeset.OpCreate:
+		return there && d.Text == s.After
+	}
+	return there && d.Text == s.After && s.Before != s.After
 }
 
 // landed makes steps of what the documents show.
