@@ -114,8 +114,15 @@ func (e *Editor) Behave(bs ...Behaviour) {
 	e.record.behaviours = append(e.record.behaviours, bs...)
 }
 
-// ReleaseEdits lets the edits go on that wait because of Late and Later.
+// ReleaseEdits lets the edits go on that wait because of Late and Later. There
+// must be one, or be one soon: its frame may have come just now.
 func (e *Editor) ReleaseEdits() {
+	e.t.Helper()
+	e.Await("an edit that waits", func() bool {
+		e.record.mu.Lock()
+		defer e.record.mu.Unlock()
+		return len(e.record.gates) > 0
+	})
 	e.record.mu.Lock()
 	defer e.record.mu.Unlock()
 	for _, gate := range e.record.gates {
