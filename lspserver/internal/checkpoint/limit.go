@@ -2,28 +2,37 @@ package checkpoint
 
 import "slices"
 
-// MaxBytes is how much text a log keeps.
+// MaxBytes is how much text a log keeps, in bytes.
 const MaxBytes = 128 << 20
 
-// trim drops the oldest checkpoints until what is left has room, and tells
-// which. l.mu is held.
+// trim makes room: what may land yet is forgotten first, then go the oldest
+// checkpoints, which it tells. l.mu is held.
 func (l *Log) trim() (dropped []Checkpoint) {
 	l.sweep()
-	for l.bytes() > l.maxBytes && len(l.entries) > 0 {
-		e := l.entries[0]
-		if c, listed := l.checkpoint(e); listed {
-			dropped = append(dropped, c)
-		}
-		if !e.restore {
-			l.lost[e.runID] = true
-			l.unsaved.lost[e.runID] = true
-		}
-		for _, s := range slices.Clone(l.steps) {
-			if s.entry == e || s.state == open && l.lost[s.entry.runID] {
-				l.remove(s)
-			}
+	for l.bytes() > l.maxBytes {
+		if i := slices.IndexFunc(l.steps, func(s *step) bool { return s.state == open }); i >= 0 {
+			l.remove(l.steps[i])
+		} else if len(l.entries) > 0 {
+			dropped = append(dropped, l.drop(l.entries[0])...)
 		}
 		l.sweep()
+	}
+	return dropped
+}
+
+// drop takes out an entry, whether it is there for others or not.
+func (l *Log) drop(e *entry) (dropped []Checkpoint) {
+	if c, there := l.checkpoint(e); there && !e.restore {
+		dropped = append(dropped, c)
+	}
+	if !e.restore {
+		l.lost[e.runID] = true
+		l.unsaved.lost[e.runID] = true
+	}
+	for _, s := range slices.Clone(l.steps) {
+		if s.entry == e {
+			l.remove(s)
+		}
 	}
 	return dropped
 }

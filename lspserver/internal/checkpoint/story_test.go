@@ -497,7 +497,7 @@ func TestRestoreOverRestores(t *testing.T) {
 	w.accept("r1")
 	w.edit("a", "2", "two")
 	w.accept("r2")
-	w.undo("r2")
+	second := w.restore(w.newest("r2"))
 	w.edit("a", "3", "three")
 	w.accept("r3")
 	before := w.tree()
@@ -505,9 +505,15 @@ func TestRestoreOverRestores(t *testing.T) {
 	w.want(`a="1\n2\n3\n"`)
 	w.wantList("")
 	w.restart()
+	if _, err := w.log.Plan(second.Redo); err == nil {
+		t.Error("a restore that was taken back with all else can be taken back again")
+	}
 	w.restore(r.Redo)
 	w.want(before)
 	w.wantList("r3(a) r1(a)")
+	w.restore(second.Redo)
+	w.want(`a="one\ntwo\n3\n"`)
+	w.wantList("r2(a) r1(a)")
 }
 
 // A conflict drops the checkpoint, and nothing is lost all the same.
