@@ -84,7 +84,9 @@ func (v *textView) passing(text string) {
 func (v *textView) event(e event) {
 	switch e.Type {
 	case "runStarted":
-		v.print("%s\n", v.style.dim("agentls · "+safeLine(e.Model)))
+		if e.Model != "" { // else the run is going to end with the reason
+			v.print("%s\n", v.style.dim("agentls · "+safeLine(e.Model)))
+		}
 	case "turnStarted":
 		v.passing("  … thinking")
 	case "text", "thought":
@@ -238,7 +240,9 @@ func (v *textView) ended(res ext.RunResult) {
 	if u.Cost != nil {
 		parts = append(parts, fmt.Sprintf("cost %.4g", *u.Cost))
 	}
-	v.print("%s\n", v.style.dim(strings.Join(parts, " · ")))
+	if u.Turns > 0 {
+		v.print("%s\n", v.style.dim(strings.Join(parts, " · ")))
+	}
 	switch {
 	case res.Error != nil:
 		v.complain(v.style.red("error: " + safe(as[runError](res.Error).Message)))

@@ -1,6 +1,7 @@
 // Package testing_test drives real editors: what the README tells people to write
 // into their configuration is taken from there and tried. An editor that is
-// not on this machine is skipped.
+// not on this machine is skipped, unless AGENTLS_REQUIRE_TOOLS=1 says that the
+// tools have to be there: then it is installed below the user's cache.
 package testing_test
 
 import (
@@ -17,13 +18,17 @@ import (
 )
 
 // drive does in Neovim what a person would, after the README's configuration:
-// open a file, start a run, answer the question at its end, look, save.
+// open files, leave one unsaved, start a run, answer the question at its end,
+// look, save.
 const drive = `
 local function try(what, f)
   if not vim.wait(20000, f, 20) then
     io.stderr:write('waited in vain for ' .. what .. '\n')
     vim.cmd('cquit 1')
   end
+end
+local function lines(name)
+  return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr(name), 0, -1, true), '|')
 end
 local asked
 vim.lsp.handlers['window/showMessageRequest'] = function(_, params)
@@ -32,7 +37,10 @@ vim.lsp.handlers['window/showMessageRequest'] = function(_, params)
     if a.title == 'Apply' then return a end
   end
 end
+vim.o.hidden = true
 vim.cmd('filetype on')
+vim.cmd('edit list.lua')
+vim.api.nvim_buf_set_lines(0, 0, 1, true, { 'one, unsaved' })
 vim.cmd('edit greet.lua')
 try('the server', function()
   local c = vim.lsp.get_clients({ name = 'agentls' })[1]
@@ -40,76 +48,90 @@ try('the server', function()
 end)
 vim.cmd('Agent make it louder')
 try('the question', function() return asked end)
-try('the change', function() return vim.api.nvim_buf_get_lines(0, 0, 1, true)[1] == "print('HELLO')" end)
+try('the change', function() return lines('greet.lua') == "print('HELLO')" end)
+try('the line more', function() return lines('list.lua') == 'one, unsaved|two|three' end)
 assert(vim.bo.modified, 'the buffer must be modified and not saved')
-vim.cmd('write')
+vim.cmd('undo')
+assert(lines('greet.lua') == "print('hello')", 'it must be one step to undo')
+vim.cmd('redo')
+assert(#vim.lsp.get_clients() == 1, 'one server is enough')
+vim.cmd('wall')
 vim.cmd('qall')
 `
 
 func TestNeovim(t *testing.T) {
-	editors := neovims()
-	if len(editors) == 0 {
-		t.Skip("no Neovim 0.10 or newer on this machine")
-	}
 	bin := build(t)
 	snippets := codeBlocks(t, "lua")
-	for _, e := range editors {
-		t.Run(e.version, func(t *testing.T) {
-			snippet := snippets[0]
-			if strings.HasPrefix(e.version, "0.10.") {
-				snippet = snippets[1]
-			}
-			model := louder(t)
-			dir := t.TempDir()
-			lay(t, dir, map[string]string{"ws/.git/HEAD": "", "ws/greet.lua": "print('hello')\n", "t.lua": snippet + drive})
+	for _, v := range []struct{ version, snippet string }{{"0.12", snippets[0]}, {"0.10", snippets[1]}} {
+		t.Run(v.version, func(t *testing.T) {
+			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, e.path, "-u", "NONE", "-i", "NONE", "-n", "--headless", "-c", "luafile ../t.lua")
+			nvim := neovim(ctx, t, v.version)
+			dir := t.TempDir()
+			lay(t, dir, map[string]string{
+				"ws/.git/HEAD": "", "ws/greet.lua": "print('hello')\n", "ws/list.lua": "one\ntwo\n", "t.lua": v.snippet + drive,
+			})
+			cmd := exec.CommandContext(ctx, nvim, "-u", "NONE", "-i", "NONE", "-n", "--headless", "-c", "luafile ../t.lua")
 			cmd.Dir = filepath.Join(dir, "ws")
 			cmd.Env = append(os.Environ(),
 				"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
-				"OPENAI_API_KEY=none", "OPENAI_MODEL=scripted", "OPENAI_BASE_URL="+model.URL(),
+				"AGENTLS_PROVIDER=custom", "AGENTLS_API_KEY=none", "AGENTLS_MODEL=scripted", "AGENTLS_BASE_URL="+louder(t).URL(),
 				"XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "AGENTLS_STATE_DIR="+filepath.Join(dir, "state"))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			got, err := os.ReadFile(filepath.Join(dir, "ws", "greet.lua"))
-			if err != nil || string(got) != "print('HELLO')\n" {
-				t.Errorf("the file holds %q, %v", got, err)
+			for name, want := range map[string]string{
+				"greet.lua":   "print('HELLO')\n",
+				"list.lua":    "one, unsaved\ntwo\nthree\n",
+				"new/new.lua": "return 1\n",
+			} {
+				got, err := os.ReadFile(filepath.Join(dir, "ws", filepath.FromSlash(name)))
+				if err != nil || string(got) != want {
+					t.Errorf("%s holds %q, want %q (%v)", name, got, want, err)
+				}
 			}
 		})
 	}
 }
 
-type neovim struct{ path, version string }
-
-// neovims are those on the path and where the recipes install them.
-func neovims() []neovim {
-	candidates := []string{"nvim"}
-	if cache, err := os.UserCacheDir(); err == nil {
-		more, _ := filepath.Glob(filepath.Join(cache, "agentls", "editors", "nvim*", "usr", "bin", "nvim"))
-		candidates = append(candidates, more...)
-	}
-	var found []neovim
-	for _, c := range candidates {
-		out, err := exec.Command(c, "--version").Output()
+// neovim is the program of a version. It is installed only where the tools
+// have to be there: a test downloads nothing unasked.
+func neovim(ctx context.Context, t *testing.T, version string) string {
+	t.Helper()
+	if os.Getenv("AGENTLS_REQUIRE_TOOLS") == "1" {
+		cmd := exec.CommandContext(ctx, "./neovim.sh", version)
+		cmd.Stderr = t.Output()
+		out, err := cmd.Output()
 		if err != nil {
-			continue
+			t.Fatalf("Neovim %s cannot be had: %v", version, err)
 		}
-		m := regexp.MustCompile(`^NVIM v(\d+\.(\d+)\.\d+)`).FindSubmatch(out)
-		if m == nil || len(m[2]) < 2 { // 0.9 and older
-			continue
-		}
-		found = append(found, neovim{c, string(m[1])})
+		return strings.TrimSpace(string(out))
 	}
-	return found
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	nvim := filepath.Join(cache, "agentls", "editors", "nvim-"+version, "usr", "bin", "nvim")
+	for _, path := range []string{nvim, "nvim"} {
+		out, err := exec.CommandContext(ctx, path, "--version").Output()
+		if err == nil && strings.HasPrefix(string(out), "NVIM v"+version+".") {
+			return path
+		}
+	}
+	t.Skipf("no Neovim %s on this machine: editors/testing/neovim.sh %[1]s gets one", version)
+	return ""
 }
 
-// louder is a model that changes one word.
+// louder is a model that changes a word, adds a last line and makes a file.
 func louder(t *testing.T) *scripted.Server {
 	t.Helper()
 	s, err := scripted.Start(scripted.Script{Strict: true, Replies: []scripted.Reply{
-		{Steps: []scripted.Step{scripted.Call("edit_file", `{"path":"greet.lua","old_text":"hello","new_text":"HELLO"}`)}},
+		{Steps: []scripted.Step{
+			scripted.Call("edit_file", `{"path":"greet.lua","old_text":"hello","new_text":"HELLO"}`),
+			scripted.Call("edit_file", `{"path":"list.lua","old_text":"two\n","new_text":"two\nthree\n"}`),
+			scripted.Call("write_file", `{"path":"new/new.lua","content":"return 1\n"}`),
+		}},
 		{Steps: []scripted.Step{scripted.Say("Done.")}},
 	}})
 	if err != nil {

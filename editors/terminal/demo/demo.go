@@ -101,7 +101,7 @@ func run(ctx context.Context, console *terminal.Console, version string) (code i
 	if err := goRun(ctx, console, project, "10 / 2 = 5"); err != nil {
 		return terminal.ExitFailed, err
 	}
-	say("\nThat was a whole run, with a script in the place of a model. To use a real one, set\nOPENAI_API_KEY, or start Ollama, and try `agentls run` in a project of yours.\n")
+	say("\nThat was a whole run, with a script in the place of a model. To use a real one,\nset OPENAI_API_KEY, or start Ollama, and try `agentls run` in a project of\nyours.\n")
 	return code, nil
 }
 
