@@ -257,7 +257,7 @@ func eachText(st *undo.State, visit func(*string) error) error {
 
 // reviveCheckpoints is the newest state in a session's records, and what was
 // being sent after it as far as the documents show it.
-func reviveCheckpoints(records []agent.Record, texts map[string]string, src changeset.Source) (*undo.Log, error) {
+func reviveCheckpoints(records []agent.Record, texts map[string]string, src changeset.Source) (log *undo.Log, recovered bool, err error) {
 	var st undo.State
 	var unseen []sendingRecord
 	for _, r := range records {
@@ -272,7 +272,7 @@ func reviveCheckpoints(records []agent.Record, texts map[string]string, src chan
 			unseen = append(unseen, sent)
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	named := func(t *string) error {
@@ -280,19 +280,19 @@ func reviveCheckpoints(records []agent.Record, texts map[string]string, src chan
 		return nil
 	}
 	if err := eachText(&st, named); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	log := undo.NewLog(st)
+	log = undo.NewLog(st)
 	for _, sent := range unseen {
 		for run, steps := range sent.Runs {
 			steps, err := stepTexts(steps, named)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
-			log.Recover(run, steps, src.Base, time.Now().UTC())
+			recovered = log.Recover(run, steps, src.Base, time.Now().UTC()) || recovered
 		}
 	}
-	return log, nil
+	return log, recovered, nil
 }
 
 // reviveCalls finds out which run each call of a tool belonged to.

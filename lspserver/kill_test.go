@@ -58,7 +58,6 @@ func TestKill(t *testing.T) {
 	}
 	k.start(ws)
 	k.check()
-	k.undo(lines.String())
 	k.accept(k.proposal(), func(ext.Proposal) []map[string]any { return []map[string]any{{"all": true, "verdict": "accept"}} })
 	after, err := os.ReadFile(file)
 	if err != nil {
@@ -277,31 +276,4 @@ func (k *killed) accept(p ext.Proposal, which func(ext.Proposal) []map[string]an
 		return
 	}
 	k.w.call(ext.MethodProposalResolve, map[string]any{"sessionId": k.session, "revision": p.Revision, "decisions": decisions})
-}
-
-// undo restores the oldest checkpoint and then the same again: the file is as
-// it was at first, and then as it is.
-func (k *killed) undo(first string) {
-	var list ext.CheckpointList
-	if err := json.Unmarshal(k.w.call(ext.MethodCheckpointList, ext.SessionParams{SessionID: k.session}), &list); err != nil {
-		k.t.Fatal(err)
-	}
-	before, err := os.ReadFile(k.file)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	if len(list.Checkpoints) == 0 {
-		if string(before) != first {
-			k.t.Error("the file was changed, and there is no checkpoint")
-		}
-		return
-	}
-	oldest := list.Checkpoints[len(list.Checkpoints)-1]
-	for _, want := range []string{first, string(before)} {
-		k.w.call(ext.MethodCheckpointRestore, ext.CheckpointRestoreParams{SessionID: k.session, CheckpointID: oldest.CheckpointID})
-		got, err := os.ReadFile(k.file)
-		if err != nil || string(got) != want {
-			k.t.Errorf("after restoring %s of %d checkpoints: %v\ngot  %q\nwant %q", oldest.CheckpointID, len(list.Checkpoints), err, got, want)
-		}
-	}
 }

@@ -84,7 +84,8 @@ func (s *server) revive(id string, loaded *session.Loaded) (*conversation, error
 	if c.proposal, err = reviveProposal(s.workspace, loaded.Records, texts); err != nil {
 		return nil, fmt.Errorf("session %s: its proposal: %w", id, err)
 	}
-	if c.undo, err = reviveCheckpoints(loaded.Records, texts, s.workspace); err != nil {
+	recovered := false
+	if c.undo, recovered, err = reviveCheckpoints(loaded.Records, texts, s.workspace); err != nil {
 		return nil, fmt.Errorf("session %s: its checkpoints: %w", id, err)
 	}
 	c.calls = reviveCalls(loaded.Records)
@@ -96,6 +97,9 @@ func (s *server) revive(id string, loaded *session.Loaded) (*conversation, error
 		return nil, err
 	}
 	c.session = restored
+	if recovered {
+		s.keepCheckpoints(c)
+	}
 	return c, nil
 }
 
