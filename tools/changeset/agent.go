@@ -76,6 +76,7 @@ func (s *Set) write(path, content string, d Doc, o Origin) (Change, error) {
 	}
 	if f.gone { // the user took the file away: it is created anew
 		f.gone, f.exists, f.base, f.born = false, false, "", true
+		s.setContent(f, content, o)
 	}
 	if f.operation() == OpCreate {
 		if ok {

@@ -24,6 +24,7 @@ func (b *Batch) Skip(fileID, reason string) {
 
 // item is one decided hunk or operation on its way to its result.
 type item struct {
+	batch   *Batch
 	file    *file
 	outcome Outcome // as it is told; its state is empty until it is known
 }
@@ -49,9 +50,10 @@ type part struct {
 	items      []*item
 }
 
-// flights are the edits in flight within the hunk.
-func (h *hunk) flights() []part {
-	if h.asked.parts != nil {
+// flights are the edits in flight within the hunk, as long as the text under
+// it is what they are for.
+func (h *hunk) flights(base string) []part {
+	if h.asked.parts != nil && base[h.start:h.end] == h.asked.on {
 		return h.asked.parts
 	}
 	return []part{{0, h.end - h.start, h.asked.want, h.asked.items}}

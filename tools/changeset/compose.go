@@ -11,31 +11,22 @@ import (
 func lineEdits(s string, edits []text.Edit) []text.Edit {
 	var out []text.Edit
 	for i := 0; i < len(edits); {
-		start, end := wholeLines(s, edits[i].Start, edits[i].End, edits[i].New)
+		start, end := text.WholeLines(s, edits[i])
 		j := i + 1
 		for j < len(edits) {
-			from, to := wholeLines(s, edits[j].Start, edits[j].End, edits[j].New)
+			from, to := text.WholeLines(s, edits[j])
 			if from > end {
 				break
 			}
 			end, j = max(end, to), j+1
 		}
-		old, new := s[start:end], applyWithin(s, start, end, edits[i:j])
+		old, new := s[start:end], text.ApplyWithin(s, start, end, edits[i:j])
 		for _, e := range text.Diff(old, new) {
 			out = append(out, text.Edit{Start: e.Start + start, End: e.End + start, New: e.New})
 		}
 		i = j
 	}
 	return out
-}
-
-// applyWithin is what becomes of s[start:end] with edits that lie in it.
-func applyWithin(s string, start, end int, edits []text.Edit) string {
-	moved := make([]text.Edit, len(edits))
-	for i, e := range edits {
-		moved[i] = text.Edit{Start: e.Start - start, End: e.End - start, New: e.New}
-	}
-	return text.Apply(s[start:end], moved)
 }
 
 // compose puts whole-line edits of what the agent sees onto the hunks of f.
@@ -97,7 +88,7 @@ func (v *layout) end(i int) int { return v.f.hunks[i].end + v.shift[i+1] }
 // where others were taken out are a rewrite of the same place.
 func (v *layout) onLines(i int, e text.Edit) bool {
 	h := v.f.hunks[i]
-	from, to := wholeLines(v.view, v.start[i], v.end(i), v.f.base[h.start:h.end])
+	from, to := text.WholeLines(v.view, text.Edit{Start: v.start[i], End: v.end(i), New: v.f.base[h.start:h.end]})
 	switch {
 	case e.Start == e.End && from == to:
 		return e.Start == from
@@ -161,7 +152,7 @@ func (c *composer) next(edits []text.Edit) []text.Edit {
 	if lo < hi && v.end(hi-1) > end {
 		to, end = f.hunks[hi-1].end, v.end(hi-1)
 	}
-	new := applyWithin(v.view, start, end, edits[:n])
+	new := text.ApplyWithin(v.view, start, end, edits[:n])
 
 	c.keep(f.hunks[c.done:lo])
 	was := f.hunks[lo:hi]
@@ -273,11 +264,8 @@ func (c *composer) ids() []string {
 // cut makes hunks of an edit of base, one for each place that differs. The
 // edit is drawn out to whole lines for that, within [lower, upper).
 func cut(base string, e text.Edit, lower, upper int) []*hunk {
-	from := max(startOfLine(base, e.Start), lower)
-	to := e.End
-	if !lineStart(base, to) || !endsLine(e.New, from == e.Start, base, to) {
-		to = min(nextLine(base, to), upper)
-	}
+	from, to := text.WholeLines(base, e)
+	from, to = max(from, lower), max(e.End, min(to, upper))
 	old, new := base[from:to], base[from:e.Start]+e.New+base[e.End:to]
 	var out []*hunk
 	for _, d := range text.Diff(old, new) {
@@ -356,7 +344,7 @@ func overFlights(f *file, was []*hunk, from, to int, new string, o Origin) *hunk
 		if h.inFlight() {
 			old, proposed, want = h.old, h.new, h.asked.want
 			out.asked.items = append(out.asked.items, h.asked.items...)
-			for _, p := range h.flights() {
+			for _, p := range h.flights(f.base) {
 				p.start, p.end = p.start+h.start-from, p.end+h.start-from
 				out.asked.parts = append(out.asked.parts, p)
 			}
@@ -383,8 +371,8 @@ func (f *file) collide(a, b *hunk) bool {
 	case f.conflicted(a) || f.conflicted(b):
 		return b.start < a.end || a.start == b.start
 	}
-	_, end := wholeLines(f.base, a.start, a.end, a.new)
-	start, _ := wholeLines(f.base, b.start, b.end, b.new)
+	_, end := text.WholeLines(f.base, a.edit())
+	start, _ := text.WholeLines(f.base, b.edit())
 	return start < end
 }
 
@@ -410,10 +398,11 @@ func (f *file) join(a, b *hunk, o Origin) *hunk {
 }
 
 // replace makes hunks of the agent's wish to have base[start:end] be new. was
-// are those that had the place and are no longer in f.
-func (s *Set) replace(f *file, was []*hunk, start, end int, new string, o Origin) {
+// are those that had the place, as the hunks from index at on, and are no
+// longer in f.
+func (s *Set) replace(f *file, was []*hunk, at, start, end int, new string, o Origin) {
 	c := composer{s: s, f: f, o: o}
-	at := sort.Search(len(f.hunks), func(i int) bool { return f.hunks[i].start >= end && f.hunks[i].end > start })
+	at = f.slot(at, start, end)
 	lower, upper := 0, len(f.base)
 	if at > 0 {
 		lower = f.hunks[at-1].end
@@ -429,13 +418,25 @@ func (s *Set) replace(f *file, was []*hunk, start, end int, new string, o Origin
 	f.hunks = c.out
 }
 
+// slot is the index for a hunk of base[start:end]. at is where it should be;
+// that only tells insertions at one and the same place apart.
+func (f *file) slot(at, start, end int) int {
+	lo := sort.Search(len(f.hunks), func(i int) bool { return f.hunks[i].start >= end })
+	hi := sort.Search(len(f.hunks), func(i int) bool { return f.hunks[i].start >= end && f.hunks[i].end > start })
+	return max(lo, min(at, hi))
+}
+
 // create makes content what f is to be created with.
 func (s *Set) create(f *file, content string, o Origin) Change {
 	c := Change{Kind: Edited, FileID: f.id}
 	if len(f.hunks) == 0 {
 		c.Kind = Created
 	}
-	s.setContent(f, content, o)
+	if len(f.hunks) == 1 && f.hunks[0].inFlight() {
+		f.hunks[0].next, f.hunks[0].origin = &content, o
+	} else {
+		s.setContent(f, content, o)
+	}
 	f.origin = o
 	s.commit(f)
 	c.HunkIDs = []string{f.hunks[0].id}
@@ -444,22 +445,12 @@ func (s *Set) create(f *file, content string, o Origin) Change {
 
 // setContent makes one hunk, the earliest of f, hold all of a create.
 func (s *Set) setContent(f *file, content string, o Origin) {
-	var h *hunk
+	h := s.newHunk(o)
 	for _, g := range f.hunks {
-		if h == nil || g.num < h.num {
-			h = g
+		if g.num < h.num {
+			h.inherit(g)
 		}
 	}
-	switch {
-	case h == nil:
-		h = s.newHunk(o)
-		h.new = content
-	case h.inFlight():
-		h.next = &content
-	default:
-		n := &hunk{new: content, origin: o}
-		n.inherit(h)
-		h = n
-	}
+	h.new = content
 	f.hunks = []*hunk{h}
 }

@@ -170,7 +170,7 @@ func TestComposeOnConflicts(t *testing.T) {
 // Any sequence of writes: what is proposed is what was written, and taken back
 // it is nothing.
 func TestComposeAnything(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(11, 12))
+	rnd := rand.New(rand.NewPCG(*seed, 11))
 	for round := range 3000 {
 		base := randomText(rnd, 12)
 		w := newWorld(t, "f", base)

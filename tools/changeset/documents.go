@@ -38,22 +38,13 @@ func (s *Set) Sync() {
 	s.mu.Lock()
 	var paths []string
 	for _, f := range s.files {
-		paths = append(paths, f.indexed...)
+		paths = append(paths, f.old)
 	}
 	s.mu.Unlock()
 	for _, p := range paths {
-		s.mu.Lock()
-		before := s.rebases
-		s.mu.Unlock()
-		d, err := s.src.Base(p)
-		if err != nil {
-			continue // what cannot be read now stays as it was
-		}
-		s.mu.Lock()
-		newer := s.rebases != before
-		s.mu.Unlock()
-		if !newer {
-			s.Rebase(p, d)
+		// What cannot be read now stays as it was.
+		if _, err := s.fresh(p); err == nil {
+			s.mu.Unlock()
 		}
 	}
 }
@@ -157,11 +148,10 @@ func (s *Set) observe(f *file, path string, d Doc, other *Doc) {
 		s.observeDocument(f, d, other)
 		return
 	}
-	if path != f.target() {
-		return
+	if path == f.path {
+		f.blocker = d
 	}
-	f.blocker = d
-	if d.there() && other != nil && !other.Exists {
+	if path == f.target() && d.there() && other != nil && !other.Exists {
 		s.renamed(f, path, d)
 	}
 }
@@ -181,7 +171,7 @@ func (s *Set) observeDocument(f *file, d Doc, other *Doc) {
 	case d.there():
 		s.appeared(f, d.Text)
 	}
-	if target != "" && other != nil && f.target() == target {
+	if other != nil && target == f.path && target == f.target() {
 		f.blocker = *other
 	}
 }
@@ -200,7 +190,7 @@ func (s *Set) gone(f *file) {
 		s.uncreated(f)
 	case f.operation() == OpDelete:
 		s.tellMade(f, nil)
-		f.exists, f.base = false, ""
+		f.exists, f.base, f.hunks = false, "", nil
 	case f.born && f.operation() == OpModify:
 		s.rebase(f, "")
 		s.uncreated(f)
@@ -230,6 +220,8 @@ func (s *Set) appeared(f *file, now string) {
 		h := f.hunks[0]
 		f.hunks = nil
 		s.landed(f, h)
+		s.carryOn(f, []*hunk{h})
+		return
 	}
 	s.rebase(f, now)
 }
@@ -260,6 +252,28 @@ func (s *Set) rebase(f *file, now string) {
 	for _, h := range landed {
 		s.landed(f, h)
 	}
+	s.carryOn(f, landed)
+}
+
+// carryOn makes hunks of what the agent wrote on landed ones since they were
+// sent: it is a change of what is there now.
+func (s *Set) carryOn(f *file, landed []*hunk) {
+	var rough []*hunk
+	for _, h := range slices.Backward(landed) { // their slots are as if no other were put back
+		if h.next == nil || f.path == "" {
+			continue
+		}
+		r := s.newHunk(h.origin)
+		r.start, r.end, r.old, r.new = h.start, h.end, f.base[h.start:h.end], *h.next
+		f.hunks = slices.Insert(f.hunks, f.slot(h.slot, h.start, h.end), r)
+		rough = append(rough, r)
+	}
+	for _, r := range rough {
+		if at := slices.Index(f.hunks, r); at >= 0 {
+			f.hunks = slices.Delete(f.hunks, at, at+1)
+			s.replace(f, []*hunk{r}, at, r.start, r.end, r.new, r.origin)
+		}
+	}
 }
 
 // concludeAll notes that decisions are done, as they were asked for or else
@@ -275,7 +289,7 @@ func (s *Set) concludeAll(items []*item, asAsked bool) {
 }
 
 // landed takes in that a hunk, which is no longer in the file, shows in the
-// document. What the agent wrote on it since then is a change of that.
+// document.
 func (s *Set) landed(f *file, h *hunk) {
 	f.born = false
 	switch {
@@ -283,9 +297,6 @@ func (s *Set) landed(f *file, h *hunk) {
 		s.tellMade(f, h)
 	default:
 		s.concludeAll(h.asked.items, f.base[h.start:h.end] == h.asked.want)
-	}
-	if h.next != nil && f.path != "" {
-		s.replace(f, nil, h.start, h.end, *h.next, h.origin)
 	}
 	if f.path == "" {
 		f.seen = f.base // the agent deleted what it had made

@@ -21,7 +21,7 @@ type file struct {
 	born bool
 	// gone: the document that is to change was taken away.
 	gone bool
-	// blocker is the document that stands where a rename goes, if any.
+	// blocker is the document at path, if any, where that is not old.
 	blocker Doc
 	// seen is what the document was when the agent deleted it.
 	seen string
@@ -60,6 +60,7 @@ type hunk struct {
 	// flight.
 	next  *string
 	homes []home // where it stood before edits that met it, newest last
+	slot  int    // once it has landed: its index among those that stay
 
 	changed, added int64
 }
@@ -93,6 +94,9 @@ func (f *file) empty() bool {
 func (f *file) conflicted(h *hunk) bool {
 	return f.gone || f.base[h.start:h.end] != h.old
 }
+
+// edit is what the agent wants, as an edit of the base.
+func (h *hunk) edit() text.Edit { return text.Edit{Start: h.start, End: h.end, New: h.new} }
 
 func (h *hunk) inFlight() bool { return h.asked != nil && h.asked.flying }
 
@@ -140,7 +144,7 @@ func (f *file) operationState() (State, string) {
 		return Pending, ""
 	case f.gone:
 		return Conflicted, reasonGone
-	case op == OpRename && f.blocker.there():
+	case f.old != f.path && f.path != "" && f.blocker.there():
 		return Conflicted, reasonTaken
 	case op == OpDelete && f.base != f.seen:
 		return Conflicted, reasonChanged
@@ -234,10 +238,10 @@ func (f *file) showHunks(now *File, was []Hunk, next int64) Moves {
 	return effect
 }
 
-// hidden tells whether there is nothing to show of h: the agent took back
-// what is in flight.
+// hidden tells whether there is nothing to show of h: what is in flight is not
+// what the agent wants, who took it back, or is the user's text only.
 func (f *file) hidden(h *hunk) bool {
-	return h.next != nil && *h.next == f.base[h.start:h.end] && f.exists && !f.conflicted(h)
+	return f.exists && h.inFlight() && !f.conflicted(h) && f.wanted(h) == f.base[h.start:h.end]
 }
 
 // extent draws hunk i out to whole lines, but never over a neighbour: two
@@ -250,11 +254,11 @@ func (f *file) extent(i int) Hunk {
 		shown.core.New = new
 		return shown
 	}
-	start, end := wholeLines(f.base, h.start, h.end, new)
+	start, end := text.WholeLines(f.base, text.Edit{Start: h.start, End: h.end, New: new})
 	if i > 0 {
 		start = max(start, f.hunks[i-1].end)
 	}
-	if i+1 < len(f.hunks) && startOfLine(f.base, f.hunks[i+1].start) < end {
+	if i+1 < len(f.hunks) && text.StartOfLine(f.base, f.hunks[i+1].start) < end {
 		end = h.end
 	}
 	shown.Start, shown.End, shown.OldText = start, end, f.base[start:end]

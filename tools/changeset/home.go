@@ -55,8 +55,51 @@ func (m *merger) leave(hunks []*hunk, from, to int) {
 // an edit met them: an undo of several steps ends there, however its steps
 // looked and wherever they seemed to take a hunk.
 func (m *merger) goHome() {
+	homes := m.homes()
+	if len(homes) == 0 {
+		return
+	}
+	// Where nobody goes home, pending hunks keep their place.
+	var taken []place
+	for _, h := range m.kept {
+		if _, goes := homes[h]; !goes && !m.conflicted(h) {
+			taken = append(taken, place{h.start, h.end})
+		}
+	}
+	moved := false
+	for _, h := range m.kept {
+		to, goes := homes[h]
+		if !goes {
+			continue
+		}
+		at := place{to.start, to.end}
+		if slices.ContainsFunc(taken, at.collides) {
+			delete(homes, h)
+			continue
+		}
+		taken = append(taken, at)
+		if to.start != h.start || to.end != h.end || m.conflicted(h) {
+			h.start, h.end, h.old, h.new = to.start, to.end, to.old, to.new
+			h.asked, h.failed, h.reason, moved = nil, false, "", true
+		}
+	}
+	if !moved {
+		return
+	}
+	for _, h := range m.kept {
+		if _, home := homes[h]; !home && m.conflicted(h) {
+			for _, at := range taken {
+				h.makeRoom(at)
+			}
+		}
+	}
+	slices.SortStableFunc(m.kept, func(a, b *hunk) int { return cmp.Or(a.start-b.start, a.end-b.end) })
+}
+
+// homes finds the hunks that stood in this very text before, and where.
+func (m *merger) homes() map[*hunk]home {
+	var homes map[*hunk]home
 	hash := uint64(0)
-	var back []*hunk
 	for _, h := range m.kept {
 		if h.next != nil || h.inFlight() {
 			continue
@@ -68,54 +111,34 @@ func (m *merger) goHome() {
 			if hash == 0 {
 				hash = maphash.String(homeSeed, m.now)
 			}
-			if to.hash != hash || m.now[to.start:to.end] != to.old {
-				continue
-			}
-			there := to.start == h.start && to.end == h.end && !m.conflicted(h)
-			if !there && m.free(h, to, back) {
-				h.start, h.end, h.old, h.new = to.start, to.end, to.old, to.new
-				h.asked, h.failed, h.reason = nil, false, ""
-				back = append(back, h)
-			}
-			break
-		}
-	}
-	if len(back) == 0 {
-		return
-	}
-	for _, h := range m.kept {
-		for _, b := range back {
-			if h != b && m.conflicted(h) {
-				h.makeRoom(b)
+			if to.hash == hash && m.now[to.start:to.end] == to.old {
+				if homes == nil {
+					homes = map[*hunk]home{}
+				}
+				homes[h] = to
 			}
 		}
 	}
-	slices.SortStableFunc(m.kept, func(a, b *hunk) int { return cmp.Or(a.start-b.start, a.end-b.end) })
+	return homes
 }
 
-// free tells whether h may go home: no other hunk has the place, but one in
-// conflict, which makes room.
-func (m *merger) free(h *hunk, to home, back []*hunk) bool {
-	for _, o := range m.kept {
-		if o == h || m.conflicted(o) && !slices.Contains(back, o) {
-			continue
-		}
-		if o.start < to.end && to.start < o.end || o.start == to.start && o.end == to.end {
-			return false
-		}
-	}
-	return true
+// place is a place in a text.
+type place struct{ start, end int }
+
+// collides tells whether two hunks cannot have both places.
+func (a place) collides(b place) bool {
+	return a.start < b.end && b.start < a.end || a == b
 }
 
-// makeRoom takes the place of b out of that of h, which is in conflict.
-func (h *hunk) makeRoom(b *hunk) {
-	if h.end <= b.start || b.end <= h.start {
+// makeRoom takes a place out of that of h, which is in conflict.
+func (h *hunk) makeRoom(at place) {
+	if h.end <= at.start || at.end <= h.start {
 		return
 	}
-	if left, right := b.start-h.start, h.end-b.end; left >= right && left > 0 {
-		h.end = b.start
+	if left, right := at.start-h.start, h.end-at.end; left >= right && left > 0 {
+		h.end = at.start
 	} else {
-		h.start = b.end
+		h.start = at.end
 		h.end = max(h.end, h.start)
 	}
 }

@@ -12,7 +12,7 @@ func mergeLanded(base, now string, hunks []*hunk) (kept, landed []*hunk, ok bool
 		if !h.inFlight() {
 			continue
 		}
-		for _, f := range h.flights() {
+		for _, f := range h.flights(base) {
 			p.flights = append(p.flights, part{start: f.start + h.start, end: f.end + h.start, want: f.want})
 		}
 	}
@@ -22,21 +22,19 @@ func mergeLanded(base, now string, hunks []*hunk) (kept, landed []*hunk, ok bool
 	}
 	delta, next := 0, 0
 	for _, h := range hunks {
+		var flights []part
+		if h.inFlight() {
+			flights = h.flights(base)
+		}
 		h.start, h.end = h.start+delta, h.end+delta
-		if !h.inFlight() {
-			kept = append(kept, h)
-			continue
-		}
-		n := len(h.flights())
-		switch grown, all := h.takeOff(p.landed[next:next+n], now); {
-		case all:
+		grown, all := h.takeOff(flights, p.landed[next:next+len(flights)], now)
+		if all {
+			h.slot = len(kept)
 			landed = append(landed, h)
-			delta += grown
-		default:
+		} else {
 			kept = append(kept, h)
-			delta += grown
 		}
-		next += n
+		delta, next = delta+grown, next+len(flights)
 	}
 	return kept, landed, true
 }
@@ -44,8 +42,7 @@ func mergeLanded(base, now string, hunks []*hunk) (kept, landed []*hunk, ok bool
 // takeOff takes in which flights of a hunk landed in now, where it starts
 // already. It gives by how much that made the hunk longer, and whether it was
 // all of them.
-func (h *hunk) takeOff(landed []bool, now string) (grown int, all bool) {
-	flights := h.flights()
+func (h *hunk) takeOff(flights []part, landed []bool, now string) (grown int, all bool) {
 	var open []part
 	var done []*item
 	for i, p := range flights {

@@ -86,15 +86,15 @@ func (h *hunk) before(e text.Edit, base string) bool {
 }
 
 // cluster gives how many hunks and edits from i and j on hang together by
-// meeting each other.
+// meeting each other, or by standing between those that do.
 func cluster(base string, hunks []*hunk, edits []text.Edit, i, j int) (int, int) {
 	ni, nj := i+1, j+1
 	for grown := true; grown; {
 		grown = false
-		for ni < len(hunks) && meetsAny(base, hunks[ni], edits[j:nj]) {
+		for ni < len(hunks) && (hunks[ni].start < edits[nj-1].End || meetsAny(base, hunks[ni], edits[j:nj])) {
 			ni, grown = ni+1, true
 		}
-		for nj < len(edits) && anyMeets(base, hunks[i:ni], edits[nj]) {
+		for nj < len(edits) && (edits[nj].Start < hunks[ni-1].end || anyMeets(base, hunks[i:ni], edits[nj])) {
 			nj, grown = nj+1, true
 		}
 	}
@@ -140,11 +140,11 @@ func (m *merger) meet(hunks []*hunk, edits []text.Edit) {
 	}
 	start := from + m.delta
 	m.delta += region - (to - from)
-	m.place(hunks, start, start+region)
+	m.put(hunks, start, start+region)
 }
 
-// place gives hunks that met the span [start, end) of now.
-func (m *merger) place(hunks []*hunk, start, end int) {
+// put gives hunks that met the span [start, end) of now.
+func (m *merger) put(hunks []*hunk, start, end int) {
 	t := m.now[start:end]
 	if len(hunks) > 1 {
 		if m.shareOut(hunks, start, t) {
@@ -213,7 +213,7 @@ func (m *merger) shareOut(hunks []*hunk, start int, t string) bool {
 
 // land takes h out: what it is about shows at [start, end) of now.
 func (m *merger) land(h *hunk, start, end int) {
-	h.start, h.end = start, end
+	h.start, h.end, h.slot = start, end, len(m.kept)
 	m.landed = append(m.landed, h)
 }
 
@@ -320,7 +320,7 @@ func (h *hunk) trim(base string) {
 	if h.next != nil || h.asked != nil && h.asked.want != h.new || base[h.start:h.end] != h.old {
 		return
 	}
-	e := text.Trim(base, text.Edit{Start: h.start, End: h.end, New: h.new})
+	e := text.Trim(base, h.edit())
 	h.start, h.end, h.new = e.Start, e.End, e.New
 	h.old = base[e.Start:e.End]
 	if h.asked != nil {

@@ -81,7 +81,7 @@ func (f *file) describe(h *hunk) Outcome {
 	}
 	o.HunkID, o.Origin, o.Line = h.id, h.origin, f.lineOf(h.start)
 	// The whole line says more than the words that change.
-	start, end := wholeLines(f.base, h.start, h.end, h.new)
+	start, end := text.WholeLines(f.base, h.edit())
 	o.Text = firstLine(f.base[start:h.start] + h.new + f.base[h.end:end])
 	if o.Text == "" {
 		o.Text = strings.TrimSpace(firstLine(h.old) + " (removed)")

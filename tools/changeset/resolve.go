@@ -264,7 +264,7 @@ func (r *resolver) touch(f *file) {
 }
 
 func (r *resolver) item(u unit) *item {
-	it := &item{file: u.f, outcome: u.f.describe(u.h)}
+	it := &item{batch: r.b, file: u.f, outcome: u.f.describe(u.h)}
 	it.outcome.Verdict, it.outcome.Comment = u.Verdict, u.Comment
 	return it
 }
@@ -355,7 +355,7 @@ func (r *resolver) acceptOperation(u unit, it *item) {
 func (r *resolver) fileEdit(f *file) (FileEdit, bool) {
 	var hunks []*hunk
 	for _, h := range f.hunks {
-		if h.inFlight() && slices.Contains(r.b.items, h.asked.items[0]) {
+		if h.inFlight() && h.asked.items[0].batch == r.b {
 			hunks = append(hunks, h)
 		}
 	}

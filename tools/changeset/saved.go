@@ -15,11 +15,12 @@ type Saved struct {
 	Version  int         `json:"version"`
 	Revision int64       `json:"revision"`
 	LastID   int64       `json:"lastId"`
-	Files    []savedFile `json:"files,omitempty"`
+	Files    []SavedFile `json:"files,omitempty"`
 	Outcomes []Outcome   `json:"outcomes,omitempty"`
 }
 
-type savedFile struct {
+// SavedFile is a file of a Saved.
+type SavedFile struct {
 	ID      string      `json:"id"`
 	Old     string      `json:"old"`
 	Path    string      `json:"path,omitempty"`
@@ -36,14 +37,15 @@ type savedFile struct {
 	Origin  Origin      `json:"origin"`
 	Changed int64       `json:"changed"`
 	Added   int64       `json:"added"`
-	Hunks   []savedHunk `json:"hunks,omitempty"`
+	Hunks   []SavedHunk `json:"hunks,omitempty"`
 	// Asked is the decision on an operation that was in flight.
 	Asked *Outcome `json:"asked,omitempty"`
 	To    string   `json:"to,omitempty"`
 	Op    Op       `json:"op,omitempty"`
 }
 
-type savedHunk struct {
+// SavedHunk is a hunk of a SavedFile.
+type SavedHunk struct {
 	ID      string `json:"id"`
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
@@ -69,14 +71,14 @@ func (s *Set) Save() Saved {
 	defer s.mu.Unlock()
 	out := Saved{Version: savedVersion, Revision: s.revision, LastID: s.lastID, Outcomes: append([]Outcome(nil), s.outcomes...)}
 	for _, f := range s.files {
-		g := savedFile{ID: f.id, Old: f.old, Path: f.path, Base: f.base, Exists: f.exists, Open: f.open, Saved: f.saved, Born: f.born,
+		g := SavedFile{ID: f.id, Old: f.old, Path: f.path, Base: f.base, Exists: f.exists, Open: f.open, Saved: f.saved, Born: f.born,
 			Gone: f.gone, Blocker: f.blocker, Seen: f.seen, Failed: f.failed, Reason: f.reason, Origin: f.origin, Changed: f.changed, Added: f.added}
 		if f.flight != nil {
 			asked := f.flight.item.outcome // it changes when it is known what came of it
 			g.Asked, g.To, g.Op = &asked, f.flight.edit.Path, f.flight.edit.Op
 		}
 		for _, h := range f.hunks {
-			k := savedHunk{ID: h.id, Start: h.start, End: h.end, Old: h.old, New: h.new, Failed: h.failed, Reason: h.reason,
+			k := SavedHunk{ID: h.id, Start: h.start, End: h.end, Old: h.old, New: h.new, Failed: h.failed, Reason: h.reason,
 				Origin: h.origin, Changed: h.changed, Added: h.added, Next: h.next}
 			if h.asked != nil {
 				k.Want, k.Flying = h.asked.want, h.asked.flying
@@ -127,11 +129,11 @@ func Restore(src Source, saved Saved) (*Set, error) {
 	files := append([]*file(nil), s.files...)
 	for _, f := range files {
 		if f.flight != nil {
-			s.unlanded(f.flight.item, reasonRestart)
+			s.unlanded(f.flight.item, nil, reasonRestart)
 		}
 		for _, h := range onlyInFlight(f.hunks) {
 			for _, it := range h.asked.items {
-				s.unlanded(it, reasonRestart)
+				s.unlanded(it, h, reasonRestart)
 			}
 		}
 		s.endFlights(f)
@@ -142,7 +144,7 @@ func Restore(src Source, saved Saved) (*Set, error) {
 
 const reasonRestart = "agentls was restarted before the editor answered"
 
-func (k savedHunk) hunk(f *file) (*hunk, error) {
+func (k SavedHunk) hunk(f *file) (*hunk, error) {
 	num, err := strconv.ParseInt(strings.TrimPrefix(k.ID, "h"), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("hunk %q: %w", k.ID, err)

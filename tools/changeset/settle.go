@@ -34,8 +34,11 @@ func (s *Set) Settle(b *Batch, after func(path string) (Doc, error), why string)
 		if !slices.Contains(touched, it.file) {
 			touched = append(touched, it.file)
 		}
+	}
+	flying := inFlight(touched)
+	for _, it := range b.items {
 		if it.outcome.State == "" {
-			s.unlanded(it, b.why(it, faults, why))
+			s.unlanded(it, flying[it], b.why(it, faults, why))
 		}
 	}
 	for _, f := range touched {
@@ -70,8 +73,24 @@ func (b *Batch) results() []Result {
 	return out
 }
 
-// unlanded gives a decision its result that does not show in the document.
-func (s *Set) unlanded(it *item, why string) {
+// inFlight finds the hunks that decisions are on their way to.
+func inFlight(files []*file) map[*item]*hunk {
+	m := map[*item]*hunk{}
+	for _, f := range files {
+		for _, h := range f.hunks {
+			if h.inFlight() {
+				for _, it := range h.asked.items {
+					m[it] = h
+				}
+			}
+		}
+	}
+	return m
+}
+
+// unlanded gives a decision its result that does not show in the document. h
+// is the hunk that it was on, nil for the operation or if the hunk is gone.
+func (s *Set) unlanded(it *item, h *hunk, why string) {
 	f := it.file
 	if f.flight != nil && f.flight.item == it {
 		was := f.flight.edit
@@ -87,10 +106,8 @@ func (s *Set) unlanded(it *item, why string) {
 		return
 	}
 	state, reason := NotApplied, why
-	for _, h := range f.hunks {
-		if h.asked != nil && slices.Contains(h.asked.items, it) && f.conflicted(h) {
-			state, reason = Conflicted, f.reasonOf(h)
-		}
+	if h != nil && f.conflicted(h) {
+		state, reason = Conflicted, f.reasonOf(h)
 	}
 	s.conclude(it, state, reason)
 }
@@ -102,27 +119,51 @@ func (s *Set) endFlights(f *file) {
 		f.hunks = nil
 		return
 	}
-	if !f.exists && f.old != f.path { // moved while its creation was in flight
-		s.unindex(f)
-		f.old = f.path
-	}
+	defer func() {
+		if !f.exists && f.old != f.path { // moved while its creation was in flight
+			there := f.blocker
+			s.unindex(f)
+			f.old, f.blocker = f.path, Doc{}
+			s.observeDocument(f, there, nil)
+		}
+	}()
 	for _, h := range slices.Clone(f.hunks) {
-		if !h.inFlight() {
+		if h.inFlight() {
+			s.endFlight(f, h)
+		}
+	}
+	f.joinInsertions()
+}
+
+func (s *Set) endFlight(f *file, h *hunk) {
+	at := slices.Index(f.hunks, h)
+	h.asked.flying = false
+	switch {
+	case h.next != nil:
+		h.new, h.next, h.asked = *h.next, nil, nil
+		if !f.conflicted(h) && f.exists {
+			f.hunks = slices.Delete(f.hunks, at, at+1)
+			s.replace(f, []*hunk{h}, at, h.start, h.end, h.new, h.origin)
+		}
+	case f.exists && h.new == h.old:
+		f.hunks = slices.Delete(f.hunks, at, at+1)
+	case !f.conflicted(h):
+		h.failed, h.reason = true, h.asked.items[0].outcome.Reason
+		h.trim(f.base)
+	}
+}
+
+// joinInsertions joins hunks that insert at one and the same place: the agent
+// wrote beside one in flight.
+func (f *file) joinInsertions() {
+	out := f.hunks[:0]
+	for _, h := range f.hunks {
+		if n := len(out); n > 0 && !f.conflicted(h) && !f.conflicted(out[n-1]) &&
+			h.start == h.end && out[n-1].start == h.start && out[n-1].end == h.end {
+			out[n-1] = f.join(out[n-1], h, h.origin)
 			continue
 		}
-		h.asked.flying = false
-		switch {
-		case h.next != nil:
-			next := *h.next
-			h.next, h.asked, h.new = nil, nil, next
-			if !f.conflicted(h) && f.exists {
-				f.hunks = slices.DeleteFunc(f.hunks, func(g *hunk) bool { return g == h })
-				s.replace(f, []*hunk{h}, h.start, h.end, next, h.origin)
-			}
-		case !f.conflicted(h):
-			it := h.asked.items[0]
-			h.failed, h.reason = true, it.outcome.Reason
-			h.trim(f.base)
-		}
+		out = append(out, h)
 	}
+	f.hunks = out
 }

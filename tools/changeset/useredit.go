@@ -18,7 +18,7 @@ func userEdits(base, now string, hunks []*hunk) []text.Edit {
 		return []text.Edit{edit}
 	}
 	// More than one change at a time, perhaps: look closer.
-	from, to := startOfLine(base, whole.Start), nextLine(base, whole.End)
+	from, to := text.StartOfLine(base, whole.Start), text.NextLine(base, whole.End)
 	old, new := base[from:to], now[from:to+whole.Delta()]
 	var edits []text.Edit
 	for _, e := range text.Diff(old, new) {

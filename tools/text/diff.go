@@ -37,7 +37,7 @@ func Diff(a, b string) []Edit {
 // ends at the start of a line in both.
 func commonLines(a, b string) int {
 	n := CommonPrefix(a, b)
-	for n > 0 && !(lineStart(a, n) && lineStart(b, n)) {
+	for n > 0 && !(LineStart(a, n) && LineStart(b, n)) {
 		n--
 	}
 	return n
@@ -46,18 +46,10 @@ func commonLines(a, b string) int {
 // commonLinesEnd is the same for the end.
 func commonLinesEnd(a, b string) int {
 	n := CommonSuffix(a, b)
-	for n > 0 && !(lineStart(a, len(a)-n) && lineStart(b, len(b)-n)) {
+	for n > 0 && !(LineStart(a, len(a)-n) && LineStart(b, len(b)-n)) {
 		n--
 	}
 	return n
-}
-
-// lineStart tells whether a line starts at i.
-func lineStart(s string, i int) bool {
-	if i == 0 {
-		return true
-	}
-	return s[i-1] == '\n' || s[i-1] == '\r' && (i == len(s) || s[i] != '\n')
 }
 
 // lineDiff compares two lists of lines, each line a number.
@@ -297,20 +289,4 @@ func (w *lineDiff) edits(base int, b string) []Edit {
 		out = append(out, e)
 	}
 	return out
-}
-
-// lineLen is the length of the first line of s with its ending.
-func lineLen(s string) int {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\n':
-			return i + 1
-		case '\r':
-			if i+1 < len(s) && s[i+1] == '\n' {
-				return i + 2
-			}
-			return i + 1
-		}
-	}
-	return len(s)
 }

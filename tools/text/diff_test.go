@@ -14,10 +14,10 @@ func checkDiff(t *testing.T, a, b string) []Edit {
 	edits := Diff(a, b)
 	checkEdits(t, a, b, edits)
 	for i, e := range edits {
-		if !lineStart(a, e.Start) {
+		if !LineStart(a, e.Start) {
 			t.Errorf("edit %d starts inside a line", i)
 		}
-		if e.End != len(a) && !lineStart(a, e.End) {
+		if e.End != len(a) && !LineStart(a, e.End) {
 			t.Errorf("edit %d ends inside a line", i)
 		}
 		if i > 0 && edits[i-1].End == e.Start {

@@ -37,6 +37,15 @@ func Apply(s string, edits []Edit) string {
 	return b.String()
 }
 
+// ApplyWithin is what becomes of s[start:end] with edits of s that lie in it.
+func ApplyWithin(s string, start, end int, edits []Edit) string {
+	moved := make([]Edit, len(edits))
+	for i, e := range edits {
+		moved[i] = Edit{Start: e.Start - start, End: e.End - start, New: e.New}
+	}
+	return Apply(s[start:end], moved)
+}
+
 // ClampRune cuts s to at most n bytes, never inside a rune.
 func ClampRune(s string, n int) string {
 	if len(s) <= n {

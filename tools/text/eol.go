@@ -147,7 +147,7 @@ func Widen(a string, edits []Edit) []Edit {
 				}
 				j++
 			}
-			text := applyWithin(a, start, end, edits[i:j])
+			text := ApplyWithin(a, start, end, edits[i:j])
 			if text == "" || text[len(text)-1] == '\n' || end == len(a) {
 				out = append(out, Edit{Start: start, End: end, New: text})
 				break
@@ -165,15 +165,6 @@ func nextLF(s string, i int) int {
 		return i + n + 1
 	}
 	return len(s)
-}
-
-// applyWithin is what becomes of s[start:end] with edits that lie in it.
-func applyWithin(s string, start, end int, edits []Edit) string {
-	moved := make([]Edit, len(edits))
-	for i, e := range edits {
-		moved[i] = Edit{Start: e.Start - start, End: e.End - start, New: e.New}
-	}
-	return Apply(s[start:end], moved)
 }
 
 // endings lists the line endings of s in order.
