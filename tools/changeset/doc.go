@@ -5,9 +5,9 @@
 // editor has it (the base) and the agent's changes as hunks over it. It does
 // no I/O but through its [Source] and writes nothing. Three parties talk to it:
 //
-//	the agent's tools   Read Write Edit Delete Move Overlay   the files as if everything were made
-//	the editor          Rebase                                the documents as they are now
-//	the review          Proposal Sides Resolve Settle         what is shown, decided, and really applied
+//	the agent's tools   Read Saw Write Edit Delete Move Overlay   the files as if everything were made
+//	the editor          Rebase Sync                               the documents as they are now
+//	the review          Proposal Sides Resolve Settle             what is shown, decided, and really applied
 //
 // # Hunks
 //
@@ -39,8 +39,15 @@
 //	results := set.Settle(batch, documentNow, "the editor refused the edit")
 //
 // Between the two the hunks of the batch are in flight. Rebase finds their
-// text in place; Settle only reads what became of it. What the agent writes on
-// them meanwhile is kept and becomes pending again on what was applied.
+// text in place; Settle only reads what became of it, and Refresh makes the
+// batch anew for another try. What the agent writes on hunks in flight is kept
+// and becomes pending again on what was applied. TakeOutcomes and Summarise
+// tell the model what became of its work.
+//
+// # Survival
+//
+// Save gives everything as plain data, also what is in flight; Restore merges
+// it with the documents as they are then. Hunks keep their ids.
 //
 // # Concurrency
 //
